@@ -15,7 +15,7 @@ interface ListedRule {
 
 const INTRODUCTION = `# The rules of the conformance kit
 
-<!-- Generated from the tables of src/conformance: \`npm run generate -- rules\` writes it. -->
+<!-- Generated from the rules of src/conformance: \`npm run generate -- rules\` writes it. -->
 
 The kit checks each statement of the specification that can be observed over HTTP. An id never changes: it may stand in a
 baseline (\`--baseline\`). A \`must\` that is broken fails a run, a \`should\` is a warning. \`--list\` prints the same rules.
@@ -23,10 +23,7 @@ baseline (\`--baseline\`). A \`must\` that is broken fails a run, a \`should\` i
 const INTERFACES: Readonly<Record<string, string>> = {
   'site-server': 'Site: a partner that serves its sites',
   'vision-server': 'Vision: a partner that serves recordings and clips',
-  'scale-server': 'Scale: a platform that receives tickets',
-  'account-server': 'Account: a platform that creates accounts',
   'partner-client': 'Scale and Account: a partner that calls',
-  'platform-client': 'Site and Vision: a platform that calls',
 };
 
 function rulesPage(rules: readonly ListedRule[]): string {

@@ -1,10 +1,9 @@
 import { MAX_LIST_BYTES, MAX_RECORD_BYTES, MAX_WHOLE_BYTES } from '../contracts/common/answer-limits.js';
 import { isJsonObject, ownField } from '../contracts/common/json.js';
 import type { Exchange } from './exchange.js';
-import { checkOf, ruleTable } from './rule-table.js';
 import { failed, notProven, passed, passedIf, passedUnless, type Rule, type Verdict } from './rule.js';
 
-/** Checks and rules that several server roles share. */
+/** Checks, and parts of rules, that several server roles share. */
 
 const MIB = 1_048_576;
 
@@ -59,96 +58,53 @@ export function errorBodyFault(exchange: Exchange, code: string): string | undef
   return undefined;
 }
 
-/** The properties that the rules of a group share. */
-export interface RuleGroup {
-  readonly operation: string;
-  readonly section: string;
-  readonly on: string;
-  readonly severity?: Rule['severity'];
-  readonly needs?: readonly string[];
-}
+/** The statement of a rule, with what to change and the check. */
+export type Statement = Pick<Rule, 'title' | 'remedy' | 'check'>;
 
-export type RuleRow = readonly [id: string, title: string, remedy: string, check: Rule['check']];
+/** How an answer is declared. */
+export const declaredAsJson = (answer: string): Statement => ({
+  title: `${answer} is application/json`,
+  remedy: 'Send Content-Type: application/json.',
+  check: (exchange) => passedUnless(contentTypeFault(exchange)),
+});
 
-export const rulesOf = (
-  { operation, section, on, severity = 'must', needs = [] }: RuleGroup,
-  ...rows: readonly RuleRow[]
-): Rule[] =>
-  rows.map(([id, title, remedy, check]) => ({ id, operation, section, on, severity, needs, title, remedy, check }));
+export const inJson = (answer: string): Statement => ({
+  title: `${answer} is JSON in UTF-8`,
+  remedy: 'Write the body with a JSON serializer, in UTF-8.',
+  check: isJson,
+});
 
-/**
- * Rules as text (`ruleTable`), with the name of the request and the needed rules, or -, after the operation. The result picks
- * rules by their ids, or all: a rule stands after those that it needs.
- */
-export function serverRules(text: string, checks: Readonly<Record<string, Rule['check']>>) {
-  const rules = ruleTable(text).map(([facts, [on = '', needs = '']]): Rule => ({
-    ...facts,
-    on,
-    needs: needs === '-' ? [] : needs.split(' '),
-    check: checkOf(checks, facts.id),
-  }));
-  return (...ids: readonly string[]): Rule[] => rules.filter(({ id }) => ids.length === 0 || ids.includes(id));
-}
-
-/** How an answer is declared, and its form. */
-export const jsonRules = (
-  [typeId, formId]: readonly [typeId: string, formId: string],
-  operation: string,
-  on: string,
-  answer: string,
-): Rule[] =>
-  rulesOf(
-    { operation, section: '4', on },
-    [
-      typeId,
-      `${answer} is application/json`,
-      'Send Content-Type: application/json.',
-      (exchange) => passedUnless(contentTypeFault(exchange)),
-    ],
-    [formId, `${answer} is JSON in UTF-8`, 'Write the body with a JSON serializer, in UTF-8.', isJson],
-  );
+type Records = readonly (readonly [list: string, records: readonly unknown[]])[];
 
 /** The limits within which the platform reads an answer; `recordsOf` are the records of a list. */
-export const sizeRules = (
-  id: string,
-  { operation, on }: Pick<RuleGroup, 'operation' | 'on'>,
-  recordsOf: (exchange: Exchange) => readonly (readonly [list: string, records: readonly unknown[]])[] = () => [],
-): Rule[] =>
-  rulesOf({ operation, on, section: '8' }, [
-    id,
-    'the answer, and each of its records, is small enough for the platform',
-    `Send smaller answers: the platform reads ${MAX_LIST_BYTES / MIB} MiB of a list, ${MAX_RECORD_BYTES / MIB} MiB of each record of it, and ${MAX_WHOLE_BYTES / MIB} MiB of an acknowledgement.`,
-    (exchange) => {
-      const { exceeds, body } = exchange.answer ?? {};
-      if (exceeds !== undefined) return failed(`the answer is larger than ${exceeds / MIB} MiB`);
-      if ((body?.length ?? 0) <= MAX_RECORD_BYTES) return passed;
-      for (const [list, records] of recordsOf(exchange)) {
-        const i = records.findIndex((each) => Buffer.byteLength(JSON.stringify(each)) > MAX_RECORD_BYTES);
-        if (i >= 0) return failed(`${list}[${i}] is larger than ${MAX_RECORD_BYTES / MIB} MiB`);
-      }
-      return passed;
-    },
-  ]);
+export const smallEnough = (recordsOf: (exchange: Exchange) => Records = () => []): Statement => ({
+  title: 'the answer, and each of its records, is small enough for the platform',
+  remedy: `Send smaller answers: the platform reads ${MAX_LIST_BYTES / MIB} MiB of a list, ${MAX_RECORD_BYTES / MIB} MiB of each record of it, and ${MAX_WHOLE_BYTES / MIB} MiB of an acknowledgement.`,
+  check: (exchange) => {
+    const { exceeds, body } = exchange.answer ?? {};
+    if (exceeds !== undefined) return failed(`the answer is larger than ${exceeds / MIB} MiB`);
+    if ((body?.length ?? 0) <= MAX_RECORD_BYTES) return passed;
+    for (const [list, records] of recordsOf(exchange)) {
+      const i = records.findIndex((each) => Buffer.byteLength(JSON.stringify(each)) > MAX_RECORD_BYTES);
+      if (i >= 0) return failed(`${list}[${i}] is larger than ${MAX_RECORD_BYTES / MIB} MiB`);
+    }
+    return passed;
+  },
+});
 
 /** The required form of a value, in words and as a check. */
 export type Form = readonly [words: string, isValid: (value: unknown) => boolean];
 export const TEXT: Form = ['text', (value) => typeof value === 'string' && value !== ''];
 export const TRUE: Form = ['true', (value) => value === true];
 
-/** A rule of one member of a JSON answer; `path` is `success` or `data.sites`. */
-export const memberRow = (
-  id: string,
-  path: string,
-  [words, isValid]: Form,
-  remedy = `Send ${path} as ${words.replace('or absent', 'or leave it out')}.`,
-): RuleRow => [
-  id,
-  `${path} is ${words}`,
-  remedy,
-  ({ json }) => {
+/** One member of a JSON answer; `path` is `success` or `data.sites`. */
+export const member = (path: string, [words, isValid]: Form): Statement => ({
+  title: `${path} is ${words}`,
+  remedy: `Send ${path} as ${words.replace('or absent', 'or leave it out')}.`,
+  check: ({ json }) => {
     const value = valueAt(json, path);
     return passedIf(isValid(value), `${path} must be ${words}, it is ${shown(value)}`);
   },
-];
+});
 
 export const valueAt = (body: unknown, path: string): unknown => path.split('.').reduce<unknown>(ownField, body);

@@ -5,7 +5,7 @@ import { readSecret, SecretInputError } from '../text/secret-input.js';
 import { isUuid, withoutFinalSlashes } from '../contracts/common/text.js';
 import { checkWritable, quoted, readBaseline, readFixtureFile, readReport, UsageError } from './command-files.js';
 import type { Report } from './report/report.js';
-import { CLIENT_ROLES, ROLE_NAMES } from './roles.js';
+import { CLIENT_ROLES, REMOVED_ROLES, ROLE_NAMES } from './roles.js';
 import type { Fixtures } from './rule.js';
 
 export const FORMATS = ['text', 'json', 'junit', 'html'] as const;
@@ -75,7 +75,7 @@ role the kit listens, acts as the other side, injects faults, and checks the cal
   --truck-id TEXT      a truck with recordings; default: the truck of the first clip
   --camera-id TEXT     a camera of that truck; default: the camera of the first recording
   --from, --to TIME    a range with recordings; default: the last 30 days
-  --fixtures FILE      JSON with these names in camel case, and siteId and materialId (scale-server)
+  --fixtures FILE      JSON with these names in camel case
   --write              also send requests that a server may store; what is stored is named after the run
   --format FORMAT      ${FORMATS.join(', ')}; default: text
   --out FILE           write the report to a file
@@ -93,6 +93,8 @@ Exit code: 0 nothing failed that the baseline does not name, 1 a rule failed, 2 
 export function readOptions(words: readonly string[]): Options {
   const values = parse(words);
   const { list, help, role, format, out, write } = values;
+  if (role !== undefined && Object.hasOwn(REMOVED_ROLES, role))
+    throw new UsageError(`--role ${role} is removed: ${REMOVED_ROLES[role]}`);
   if (role !== undefined && !ROLE_NAMES.includes(role))
     throw new UsageError(`--role must be one of ${ROLE_NAMES.join(', ')}, not ${quoted(role)}`);
   const isRun = !list && !help;

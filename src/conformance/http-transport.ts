@@ -49,8 +49,7 @@ async function readAnswer(incoming: IncomingMessage, maxBytes: number | undefine
   const body = await bodyOf(incoming, limit);
   const plain = body === undefined ? undefined : decoded(body, answer.headers['content-encoding'], limit);
   if (plain !== undefined) return { ...answer, body: plain };
-  if (maxBytes === undefined) throw new NoAnswerError(`the answer is larger than ${mebibytes(limit)}`);
-  return { ...answer, body: Buffer.alloc(0), exceeds: maxBytes };
+  return { ...answer, body: Buffer.alloc(0), exceeds: limit };
 }
 
 /** Undefined beyond the limit: the connection is closed then. */

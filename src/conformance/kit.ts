@@ -82,18 +82,20 @@ async function runServer(role: ServerRole, runId: string, options: Options): Pro
 async function runClient(options: Options, { err, stop }: Streams): Promise<Run> {
   const role = CLIENT_ROLES[options.role];
   if (role === undefined) throw new Error(`unknown role ${options.role}`);
-  const { apiKey, listen, timeoutMs, fixtures } = options;
+  const { apiKey, listen, timeoutMs } = options;
   let url = '';
-  const calls = await recordCalls((address) => role.peer({ url: (url = address), apiKey }), {
+  const calls = await recordCalls(role.peer(apiKey), {
     ...listen,
     idleMs: timeoutMs,
     stop,
-    onListening: (address) =>
-      err(`listening at ${address}; the run ends ${timeoutMs / 1_000} s after the last call, or with Ctrl-C\n`),
+    onListening: (address) => {
+      url = address;
+      err(`listening at ${address}; the run ends ${timeoutMs / 1_000} s after the last call, or with Ctrl-C\n`);
+    },
   }).catch((error: unknown) => {
     throw new UsageError(`--listen ${listen.host}:${listen.port}: ${(error as Error).message}`);
   });
-  return { url, results: checkCalls(role, { calls, apiKey, haulerId: fixtures.haulerId }, url) };
+  return { url, results: checkCalls(role, { calls, apiKey }, url) };
 }
 
 function print(report: Report, { format, out: file }: Options, out: (text: string) => void): number {

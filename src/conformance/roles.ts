@@ -1,23 +1,28 @@
-import { ACCOUNT_SERVER } from './account/account-server.js';
 import type { ClientRole } from './client/client-rule.js';
 import { PARTNER_CLIENT } from './client/partner-client.js';
-import { PLATFORM_CLIENT } from './client/platform-client.js';
 import type { RuleFacts, ServerRole } from './rule.js';
-import { SCALE_SERVER } from './scale/scale-server.js';
 import { SITE_SERVER } from './site/site-server.js';
 import { VISION_SERVER } from './vision/vision-server.js';
 
-export const SERVER_ROLES: Readonly<Record<string, ServerRole>> = Object.fromEntries(
-  [SITE_SERVER, VISION_SERVER, SCALE_SERVER, ACCOUNT_SERVER].map((role) => [role.name, role]),
-);
+export const SERVER_ROLES: Readonly<Record<string, ServerRole>> = {
+  [SITE_SERVER.name]: SITE_SERVER,
+  [VISION_SERVER.name]: VISION_SERVER,
+};
 
-export const CLIENT_ROLES: Readonly<Record<string, ClientRole>> = Object.fromEntries(
-  [PARTNER_CLIENT, PLATFORM_CLIENT].map((role) => [role.name, role]),
-);
+export const CLIENT_ROLES: Readonly<Record<string, ClientRole>> = { [PARTNER_CLIENT.name]: PARTNER_CLIENT };
 
 export const ROLES: readonly { readonly name: string; readonly rules: readonly RuleFacts[] }[] = [
-  ...Object.values(SERVER_ROLES),
-  ...Object.values(CLIENT_ROLES),
+  SITE_SERVER,
+  VISION_SERVER,
+  PARTNER_CLIENT,
 ];
 
 export const ROLE_NAMES: readonly string[] = ROLES.map(({ name }) => name);
+
+/** What to use in place of a role that the kit no longer has: those that judged a platform. */
+export const REMOVED_ROLES: Readonly<Record<string, string>> = {
+  'scale-server': 'the kit judges no platform: to check your calls to POST /tickets, use --role partner-client',
+  'account-server': 'the kit judges no platform: to check your calls to POST /accounts, use --role partner-client',
+  'platform-client':
+    "the kit judges no platform: to check a partner's server, use --role site-server or --role vision-server",
+};

@@ -50,6 +50,8 @@ export interface Exchanges {
   readonly runId: string;
   /** A list may be read page by page. Throws `UnprovenError`. */
   exchange(name: string, page?: number): Promise<Exchange>;
+  /** The exchanges of a request that was repeated until the server was done, oldest first. */
+  attempts(name: string): readonly Exchange[];
 }
 
 /** Data of the server that the kit asks for. */
@@ -112,7 +114,7 @@ export interface ServerRole {
   readonly otherHeader: string;
   readonly operations: Readonly<Record<string, Operation>>;
   readonly plans: Readonly<Record<string, RequestPlan>>;
-  /** The table of the requests that the server must refuse; `plans` has each under its id, and `rules` has its rules. */
+  /** The requests that the server must refuse; `plans` has each under its first id, and `rules` has its rules. */
   readonly refused: readonly RefusedGroup[];
   /** If the first rule fails because the server lacks the operation, no other rule is evaluated. */
   readonly rules: readonly Rule[];

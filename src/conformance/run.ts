@@ -31,8 +31,9 @@ export interface RunOptions {
   readonly runId: string;
   /** Goes on with the other operations where the server lacks the first one. */
   readonly isEachOperationAsked?: boolean;
-  /** Why a request is not sent; undefined where it is. */
+  /** Replaces the time between two requests. */
   readonly pause?: (ms: number) => Promise<unknown>;
+  /** Why a request is not sent; undefined where it is. */
   readonly refuse: (plan: RequestPlan) => string | undefined;
 }
 
@@ -53,6 +54,7 @@ class Evaluation implements Exchanges {
   readonly fixtures: Fixtures;
   readonly runId: string;
   private readonly exchanges = new Map<string, Promise<Exchange>>();
+  private readonly repeated = new Map<string, Exchange[]>();
   private readonly outcomes = new Map<string, Outcome>();
   private readonly firstRules = new Map<string, string>();
   private failures = 0;
@@ -85,6 +87,10 @@ class Evaluation implements Exchanges {
       this.exchanges.set(key, exchange);
     }
     return exchange;
+  }
+
+  attempts(name: string): readonly Exchange[] {
+    return this.repeated.get(name) ?? [];
   }
 
   private async evaluate(rule: Rule): Promise<RuleResult> {
@@ -122,13 +128,16 @@ class Evaluation implements Exchanges {
     const refusal = this.options.refuse(plan);
     if (refusal !== undefined) throw new UnprovenError(refusal);
     const request = this.requestOf(plan, await plan.draft(this, page));
-    if (plan.pauseMs !== undefined) await (this.options.pause ?? delay)(plan.pauseMs);
+    const { pause = delay } = this.options;
+    if (plan.pauseMs !== undefined) await pause(plan.pauseMs);
     const end = Date.now() + MAX_WAIT_MS;
-    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
+    for (let pauseMs = FIRST_PAUSE_MS, waitedMs = 0; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
       const exchange = await this.sendOnce(request);
+      if (plan.until !== undefined) this.repeated.set(name, [...this.attempts(name), exchange]);
       const isDone = plan.until === undefined || plan.until(exchange) || exchange.failure !== undefined;
-      if (isDone || Date.now() + pause > end) return exchange;
-      await delay(pause);
+      waitedMs += pauseMs;
+      if (isDone || waitedMs > MAX_WAIT_MS || Date.now() + pauseMs > end) return exchange;
+      await pause(pauseMs);
     }
   }
 

@@ -4,31 +4,35 @@ import type { Violation } from '../../contracts/common/violation.js';
 import { shown } from '../checks.js';
 import { notApplicable } from '../rule.js';
 import { jsonOf } from './call.js';
-import { callsOf, type ClientRule, clientRules, everyCall, everyCallOf } from './client-rule.js';
+import { callsOf, type ClientRule, everyCall, everyCallOf } from './client-rule.js';
 
-/** `materials[].quantity` of `[operation, DTO]`, with its form in words. */
-export type FieldRow = readonly [id: string, field: string, form: string, isOptional?: 'optional'];
+type Statement = Pick<ClientRule, 'title' | 'remedy' | 'check'>;
+
+/** A rule of one field. */
+export interface FieldRule extends ClientRule {
+  readonly field: string;
+}
 
 const fieldOf = (path: string) => path.replace(/\[\d+\]/g, '[]');
 
-/** One rule for each field of a body. The violations come from the reader of the contract. */
-export const fieldRules = (
+/** A field of a body, such as `materials[].quantity`. The violations come from the reader of the contract. */
+export function fieldOfBody(
   operation: string,
-  section: string,
   type: DtoClass<object>,
-  rows: readonly FieldRow[],
-): ClientRule[] =>
-  rows.flatMap(([id, field, form, optional]) => {
-    const title = `${field} is ${form}${optional === undefined ? '' : ', or absent'}`;
-    return clientRules(`${id} | must | ${section} | ${operation} | ${title} | Send ${field} as ${form}.`, {
-      [id]: (log) => {
-        const calls = callsOf(log, operation).filter((call) => isJsonObject(jsonOf(call).value));
-        if (optional !== undefined && calls.length > 0 && !calls.some((call) => isPresent(jsonOf(call).value, field)))
-          return notApplicable(`no call has ${field}`);
-        return everyCall(calls, `no call of ${operation} was seen`, (call) => faultOf(type, jsonOf(call).value, field));
-      },
-    });
-  });
+  [field, form, isOptional]: readonly [field: string, form: string, isOptional: boolean],
+): Statement & Pick<FieldRule, 'field'> {
+  return {
+    field,
+    title: `${field} is ${form}${isOptional ? ', or absent' : ''}`,
+    remedy: `Send ${field} as ${form}.`,
+    check: (log) => {
+      const calls = callsOf(log, operation).filter((call) => isJsonObject(jsonOf(call).value));
+      if (isOptional && calls.length > 0 && !calls.some((call) => isPresent(jsonOf(call).value, field)))
+        return notApplicable(`no call has ${field}`);
+      return everyCall(calls, `no call of ${operation} was seen`, (call) => faultOf(type, jsonOf(call).value, field));
+    },
+  };
+}
 
 function faultOf(type: DtoClass<object>, body: unknown, field: string): string | undefined {
   const violations: Violation[] = [];
@@ -52,16 +56,15 @@ function isPresent(value: unknown, field: string): boolean {
 }
 
 /** An unknown name is probably misspelled. */
-export const knownFields = (id: string, operation: string, section: string, known: readonly string[]): ClientRule[] =>
-  clientRules(
-    `${id} | should | ${section} | ${operation} | the body has no field that the contract does not know | Correct the name of the field, or leave it out: the platform ignores it.`,
-    {
-      [id]: everyCallOf(operation, (call) => {
-        const unknown = unknownFields(jsonOf(call).value, '').filter((field) => !known.includes(field));
-        return unknown.length === 0 ? undefined : `unknown: ${shown(unknown.slice(0, 5).join(', '))}`;
-      }),
-    },
-  );
+export const noOtherFields = (operation: string, rules: readonly FieldRule[]): Statement => ({
+  title: 'the body has no field that the contract does not know',
+  remedy: 'Correct the name of the field, or leave it out: the platform ignores it.',
+  check: everyCallOf(operation, (call) => {
+    const known = rules.flatMap(({ field }) => [field, field.replace('[]', '')]);
+    const unknown = unknownFields(jsonOf(call).value, '').filter((field) => !known.includes(field));
+    return unknown.length === 0 ? undefined : `unknown: ${shown(unknown.slice(0, 5).join(', '))}`;
+  }),
+});
 
 function unknownFields(value: unknown, path: string): string[] {
   if (Array.isArray(value)) return [...new Set(value.flatMap((each) => unknownFields(each, `${path}[]`)))];

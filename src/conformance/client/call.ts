@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Exchange, NoAnswerError, type ParsedJson, parsedJson } from '../exchange.js';
 
 /** The answer of the kit to a call. */
@@ -7,8 +6,6 @@ export interface PeerAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** The connection is closed after this number of bytes of the body. */
-  readonly cutAfter?: number;
   /** The fault that the kit injected. */
   readonly scenario?: string;
 }
@@ -35,7 +32,6 @@ export interface Call extends Received {
 export interface CallLog {
   readonly calls: readonly Call[];
   readonly apiKey: string;
-  readonly haulerId?: string;
 }
 
 /** The side of the interfaces that the kit acts as. */
@@ -84,30 +80,6 @@ export const refusal = (
   }: { readonly headers?: Record<string, string>; readonly scenario?: string; readonly details?: object } = {},
 ): PeerAnswer => json(status, { success: false, error: { code, message, details } }, more);
 
-/** Seconds that a client must wait after 429 and 503. */
-const RETRY_AFTER = { 'Retry-After': '1' };
-
-/** The answer of a fault that both sides inject; undefined for any other. */
-export function commonFault(scenario: string): PeerAnswer | undefined {
-  const message = `injected by the conformance kit: ${scenario}`;
-  switch (scenario) {
-    case 'too-many-requests':
-      return refusal(429, 'INTERNAL_ERROR', message, { scenario, headers: RETRY_AFTER });
-    case 'unavailable':
-      return refusal(503, 'INTERNAL_ERROR', message, { scenario, headers: RETRY_AFTER });
-    case 'server-error':
-      return refusal(500, 'INTERNAL_ERROR', message, { scenario, details: { requestId: randomUUID() } });
-    case 'unauthorized':
-      return refusal(401, 'UNAUTHORIZED', message, { scenario });
-    case 'invalid':
-      return refusal(400, 'INVALID_PAYLOAD', message, { scenario });
-    default:
-      return undefined;
-  }
-}
-
-export const withoutScenario = ({ status, headers, body }: PeerAnswer): PeerAnswer => ({ status, headers, body });
-
 /** The call as the report shows it. */
 export function exchangeOf(call: Call, baseUrl: string, apiKey: string): Exchange {
   const { operation, method, path, query, headers, body, answer } = call;
@@ -122,6 +94,8 @@ export function exchangeOf(call: Call, baseUrl: string, apiKey: string): Exchang
     headers: Object.fromEntries(shown) as Record<string, string>,
     body: body.length === 0 ? undefined : body.toString('utf8'),
   };
-  const hasAnswer = answer.status !== 0 && answer.cutAfter === undefined;
-  return new Exchange(request, hasAnswer ? answer : new NoAnswerError('the kit closed the connection on purpose'));
+  return new Exchange(
+    request,
+    answer.status !== 0 ? answer : new NoAnswerError('the kit closed the connection on purpose'),
+  );
 }

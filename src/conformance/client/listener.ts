@@ -20,13 +20,12 @@ const MAX_CALLS = 20_000;
 const MAX_TOTAL_BYTES = 128 * 1024 * 1024;
 
 /** Answers as the peer until no call has arrived for `idleMs`, and returns the calls. */
-export async function recordCalls(peerOf: (url: string) => Peer, options: ListenOptions): Promise<Call[]> {
+export async function recordCalls(peer: Peer, options: ListenOptions): Promise<Call[]> {
   const calls: Call[] = [];
   const server = createServer();
   server.listen(options.port, options.host);
   await once(server, 'listening');
   const url = urlOf(server, options.host);
-  const peer = peerOf(url);
   let totalBytes = 0;
   let timer: NodeJS.Timeout | undefined;
   const ended = new Promise<void>((resolve, reject) => {
@@ -108,12 +107,11 @@ function receivedOf(peer: Peer, incoming: IncomingMessage, body: Buffer, at: num
   };
 }
 
-function send(response: ServerResponse, { status, headers, body, cutAfter }: PeerAnswer): void {
+function send(response: ServerResponse, { status, headers, body }: PeerAnswer): void {
   if (status === 0) {
     response.destroy();
     return;
   }
   response.writeHead(status, { ...headers, 'Content-Length': String(body.length) });
-  if (cutAfter === undefined) response.end(body);
-  else response.write(body.subarray(0, cutAfter), () => setTimeout(() => response.destroy(), 20));
+  response.end(body);
 }

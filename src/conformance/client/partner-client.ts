@@ -4,67 +4,25 @@ import { epochMillis, parseInstant } from '../../contracts/common/instant.js';
 import { SCALE_API } from '../../contracts/scale/scale.api.js';
 import { CreateScaleTicketRequest } from '../../contracts/scale/scale.dto.js';
 import { ownField } from '../../contracts/common/json.js';
+import { isJsonType } from '../exchange.js';
 import { failed, notProven, passed } from '../rule.js';
-import { type FieldRow, fieldRules, knownFields } from './body-fields.js';
-import { type Call, type CallLog, headersOf, jsonOf } from './call.js';
+import { fieldOfBody, type FieldRule, noOtherFields } from './body-fields.js';
+import { type Call, type CallLog, headersOf, jsonOf, soleHeader } from './call.js';
 import {
-  bodyRules,
   callsOf,
-  type ClientRole,
-  clientRules,
   type CallVerdict,
+  type ClientRole,
+  type ClientRule,
   everyCall,
-  idempotencyKeyOf,
-  inOrder,
-  keyRules,
   faultedCalls,
+  idempotencyKeyOf,
   repeatsOf,
   unknownRoutes,
 } from './client-rule.js';
-import { PLATFORM_FAULTS, PlatformPeer } from './platform-peer.js';
-import { neededCalls, retryRules } from './retry-rules.js';
+import { PlatformPeer } from './platform-peer.js';
+import { isNotSentAgain, isSentAgain, neededCalls, waitsBefore } from './retry-rules.js';
 
 const OPERATIONS = ['createTicket', 'createAccount'] as const;
-
-const TICKET_FIELDS: readonly FieldRow[] = [
-  ['PARTNER-010', 'siteId', 'a UUID'],
-  ['PARTNER-011', 'materials', 'an array of at least one material'],
-  ['PARTNER-012', 'materials[].id', 'a UUID'],
-  ['PARTNER-013', 'materials[].name', 'text'],
-  ['PARTNER-014', 'materials[].quantity', 'a number, not text'],
-  ['PARTNER-015', 'materials[].unitPriceCents', 'a number, not text', 'optional'],
-  ['PARTNER-016', 'materials[].unitOfMeasure', 'a unit of section 2.2'],
-  ['PARTNER-017', 'inboundFlow', 'an object', 'optional'],
-  ['PARTNER-018', 'inboundFlow.ticketNumber', 'text in every inbound flow', 'optional'],
-  ['PARTNER-019', 'inboundFlow.updatedAt', 'a date-time with an offset in every inbound flow', 'optional'],
-  ['PARTNER-020', 'outboundFlow', 'an object', 'optional'],
-  ['PARTNER-021', 'outboundFlow.ticketNumber', 'text in every outbound flow', 'optional'],
-  ['PARTNER-022', 'outboundFlow.updatedAt', 'a date-time with an offset in every outbound flow', 'optional'],
-  ['PARTNER-023', 'customFields', 'an object whose values are text', 'optional'],
-];
-
-const ACCOUNT_FIELDS: readonly FieldRow[] = [
-  ['PARTNER-030', 'accountName', 'text of 1 to 200 characters'],
-  ['PARTNER-031', 'billingAddress', 'an object', 'optional'],
-  ['PARTNER-032', 'billingAddress.street', 'text of at most 100 characters', 'optional'],
-  ['PARTNER-033', 'billingAddress.unit', 'text of at most 20 characters', 'optional'],
-  ['PARTNER-034', 'billingAddress.city', 'text of at most 50 characters', 'optional'],
-  ['PARTNER-035', 'billingAddress.state', 'a US state code in two upper-case letters', 'optional'],
-  ['PARTNER-036', 'billingAddress.country', 'text of at most 50 characters', 'optional'],
-  ['PARTNER-037', 'billingAddress.zip', 'five digits, or five digits, a hyphen and four digits', 'optional'],
-  ['PARTNER-038', 'primaryContact', 'an object', 'optional'],
-  ['PARTNER-039', 'primaryContact.firstName', 'text of at most 50 characters', 'optional'],
-  ['PARTNER-040', 'primaryContact.lastName', 'text of at most 50 characters', 'optional'],
-  ['PARTNER-041', 'primaryContact.email', 'an e-mail address of at most 100 characters', 'optional'],
-  [
-    'PARTNER-042',
-    'primaryContact.phone',
-    'digits, spaces, parentheses and dashes, with a leading + or not',
-    'optional',
-  ],
-];
-
-const fieldsOf = (rows: readonly FieldRow[]) => rows.flatMap(([, field]) => [field, field.replace('[]', '')]);
 
 interface Flow {
   readonly name: string;
@@ -118,32 +76,371 @@ const needsKey = (call: Call): boolean => {
 const callsWithKey = (log: CallLog): Call[] =>
   callsOf(log, ...OPERATIONS).filter((call) => headersOf(call, 'Idempotency-Key').length > 0);
 
-const TABLE = clientRules(
-  `
-PARTNER-001 | must | 4 | every | every call is a POST to the tickets or the accounts | Call POST ${SCALE_API.prefix}${SCALE_API.routes.createTicket.path} or POST ${ACCOUNT_API.prefix}${ACCOUNT_API.routes.createAccount.path}.
-PARTNER-050 | must | 2.2 | createTicket | a ticket with other contents has another updatedAt | Set updatedAt of the flow to the time of the change.
-PARTNER-052 | should | 2.2 | createTicket | updatedAt is not in the future | Set the clock of your system, and send updatedAt with the right offset.
-PARTNER-080 | must | 4 | every | an Idempotency-Key is sent once and has 1 to 255 visible ASCII characters | Use a UUID as the Idempotency-Key.
-PARTNER-081 | must | 4 | every | an Idempotency-Key belongs to one body | Use a new Idempotency-Key for a new request, and repeat a request byte for byte.
-PARTNER-082 | should | 4.2 | every | an account, or a ticket without a flow, whose answer was lost is sent again with the same Idempotency-Key | Choose the Idempotency-Key before the first attempt, and use it for every repeat.
-`,
+const everyPost =
+  (none: string, faultIn: (call: Call, log: CallLog) => string | undefined): ClientRule['check'] =>
+  (log) =>
+    everyCall(callsOf(log, ...OPERATIONS), none, (call) => faultIn(call, log));
+
+const HEADER = SCALE_API.keyHeader;
+
+const CALL_RULES: readonly ClientRule[] = [
   {
-    'PARTNER-001': unknownRoutes,
-    'PARTNER-050': (log) =>
+    id: 'PARTNER-001',
+    section: '4',
+    severity: 'must',
+    operation: 'every',
+    title: 'every call is a POST to the tickets or the accounts',
+    remedy: `Call POST ${SCALE_API.prefix}${SCALE_API.routes.createTicket.path} or POST ${ACCOUNT_API.prefix}${ACCOUNT_API.routes.createAccount.path}.`,
+    check: unknownRoutes,
+  },
+  {
+    id: 'PARTNER-002',
+    section: '5',
+    severity: 'must',
+    operation: 'every',
+    title: 'every call has the header PLATFORM-API-KEY',
+    remedy: 'Send the issued key in the header PLATFORM-API-KEY with every call.',
+    check: everyPost('no call was seen', (call) =>
+      headersOf(call, HEADER).length > 0 ? undefined : `${HEADER} is absent`,
+    ),
+  },
+  {
+    id: 'PARTNER-003',
+    section: '5',
+    severity: 'must',
+    operation: 'every',
+    title: 'PLATFORM-API-KEY is sent once',
+    remedy: 'Send the header PLATFORM-API-KEY once.',
+    check: everyPost('no call was seen', (call) => {
+      const { length } = headersOf(call, HEADER);
+      return length <= 1 ? undefined : `${HEADER} is sent ${length} times`;
+    }),
+  },
+  {
+    id: 'PARTNER-004',
+    section: '5',
+    severity: 'must',
+    operation: 'every',
+    title: 'the key is the issued one',
+    remedy: 'Send the key as it was issued, without a prefix such as "Bearer".',
+    check: everyPost('no call was seen', (call, { apiKey }) =>
+      headersOf(call, HEADER).every((value) => value === apiKey) ? undefined : `${HEADER} has another value`,
+    ),
+  },
+  {
+    id: 'PARTNER-005',
+    section: '5',
+    severity: 'must',
+    operation: 'every',
+    title: 'the key is in no other place than PLATFORM-API-KEY',
+    remedy: 'Remove the key from the address, the body and every header but PLATFORM-API-KEY.',
+    check: everyPost('no call was seen', (call, { apiKey }) => {
+      const place = otherPlace(call, apiKey);
+      return place && `the key is in ${place}; API-KEY is the header of other interfaces`;
+    }),
+  },
+  {
+    id: 'PARTNER-006',
+    section: '4',
+    severity: 'must',
+    operation: 'every',
+    title: 'a body is declared as application/json',
+    remedy: 'Send Content-Type: application/json with every POST.',
+    check: everyPost('no POST was seen', (call) => {
+      const type = soleHeader(call, 'Content-Type');
+      return isJsonType(type) ? undefined : `Content-Type is ${type ?? 'absent'}`;
+    }),
+  },
+  {
+    id: 'PARTNER-007',
+    section: '4',
+    severity: 'must',
+    operation: 'every',
+    title: 'a body is JSON in UTF-8',
+    remedy: 'Write the body with a JSON serializer, in UTF-8.',
+    check: everyPost('no POST was seen', (call) => jsonOf(call).fault),
+  },
+];
+
+function otherPlace(call: Call, apiKey: string): string | undefined {
+  if (`${call.path}?${call.query.toString()}`.includes(apiKey)) return 'the address';
+  if (call.body.includes(apiKey)) return 'the body';
+  const header = call.headers.find(
+    ([name, value]) => name.toLowerCase() !== HEADER.toLowerCase() && value.includes(apiKey),
+  );
+  return header === undefined ? undefined : `the header ${header[0]}`;
+}
+
+/** What the rules of the fields of a body have in common. */
+const TICKET = { operation: 'createTicket', section: '2.2', severity: 'must' } as const;
+const ACCOUNT = { operation: 'createAccount', section: '2.4', severity: 'must' } as const;
+
+const ticketField = (field: string, form: string) =>
+  fieldOfBody('createTicket', CreateScaleTicketRequest, [field, form, false]);
+const ticketOption = (field: string, form: string) =>
+  fieldOfBody('createTicket', CreateScaleTicketRequest, [field, form, true]);
+const accountField = (field: string, form: string) =>
+  fieldOfBody('createAccount', CreateAccountRequest, [field, form, false]);
+const accountOption = (field: string, form: string) =>
+  fieldOfBody('createAccount', CreateAccountRequest, [field, form, true]);
+
+const TICKET_FIELDS: readonly FieldRule[] = [
+  { id: 'PARTNER-010', ...TICKET, ...ticketField('siteId', 'a UUID') },
+  { id: 'PARTNER-011', ...TICKET, ...ticketField('materials', 'an array of at least one material') },
+  { id: 'PARTNER-012', ...TICKET, ...ticketField('materials[].id', 'a UUID') },
+  { id: 'PARTNER-013', ...TICKET, ...ticketField('materials[].name', 'text') },
+  { id: 'PARTNER-014', ...TICKET, ...ticketField('materials[].quantity', 'a number, not text') },
+  { id: 'PARTNER-015', ...TICKET, ...ticketOption('materials[].unitPriceCents', 'a number, not text') },
+  { id: 'PARTNER-016', ...TICKET, ...ticketField('materials[].unitOfMeasure', 'a unit of section 2.2') },
+  { id: 'PARTNER-017', ...TICKET, ...ticketOption('inboundFlow', 'an object') },
+  { id: 'PARTNER-018', ...TICKET, ...ticketOption('inboundFlow.ticketNumber', 'text in every inbound flow') },
+  {
+    id: 'PARTNER-019',
+    ...TICKET,
+    ...ticketOption('inboundFlow.updatedAt', 'a date-time with an offset in every inbound flow'),
+  },
+  { id: 'PARTNER-020', ...TICKET, ...ticketOption('outboundFlow', 'an object') },
+  { id: 'PARTNER-021', ...TICKET, ...ticketOption('outboundFlow.ticketNumber', 'text in every outbound flow') },
+  {
+    id: 'PARTNER-022',
+    ...TICKET,
+    ...ticketOption('outboundFlow.updatedAt', 'a date-time with an offset in every outbound flow'),
+  },
+  { id: 'PARTNER-023', ...TICKET, ...ticketOption('customFields', 'an object whose values are text') },
+];
+
+const ACCOUNT_FIELDS: readonly FieldRule[] = [
+  { id: 'PARTNER-030', ...ACCOUNT, ...accountField('accountName', 'text of 1 to 200 characters') },
+  { id: 'PARTNER-031', ...ACCOUNT, ...accountOption('billingAddress', 'an object') },
+  { id: 'PARTNER-032', ...ACCOUNT, ...accountOption('billingAddress.street', 'text of at most 100 characters') },
+  { id: 'PARTNER-033', ...ACCOUNT, ...accountOption('billingAddress.unit', 'text of at most 20 characters') },
+  { id: 'PARTNER-034', ...ACCOUNT, ...accountOption('billingAddress.city', 'text of at most 50 characters') },
+  {
+    id: 'PARTNER-035',
+    ...ACCOUNT,
+    ...accountOption('billingAddress.state', 'a US state code in two upper-case letters'),
+  },
+  { id: 'PARTNER-036', ...ACCOUNT, ...accountOption('billingAddress.country', 'text of at most 50 characters') },
+  {
+    id: 'PARTNER-037',
+    ...ACCOUNT,
+    ...accountOption('billingAddress.zip', 'five digits, or five digits, a hyphen and four digits'),
+  },
+  { id: 'PARTNER-038', ...ACCOUNT, ...accountOption('primaryContact', 'an object') },
+  { id: 'PARTNER-039', ...ACCOUNT, ...accountOption('primaryContact.firstName', 'text of at most 50 characters') },
+  { id: 'PARTNER-040', ...ACCOUNT, ...accountOption('primaryContact.lastName', 'text of at most 50 characters') },
+  {
+    id: 'PARTNER-041',
+    ...ACCOUNT,
+    ...accountOption('primaryContact.email', 'an e-mail address of at most 100 characters'),
+  },
+  {
+    id: 'PARTNER-042',
+    ...ACCOUNT,
+    ...accountOption('primaryContact.phone', 'digits, spaces, parentheses and dashes, with a leading + or not'),
+  },
+];
+
+const FIELD_RULES: readonly ClientRule[] = [
+  ...TICKET_FIELDS,
+  { id: 'PARTNER-024', ...TICKET, severity: 'should', ...noOtherFields('createTicket', TICKET_FIELDS) },
+  ...ACCOUNT_FIELDS,
+  { id: 'PARTNER-043', ...ACCOUNT, severity: 'should', ...noOtherFields('createAccount', ACCOUNT_FIELDS) },
+];
+
+/** Rules of several calls. */
+const RUN_RULES: readonly ClientRule[] = [
+  {
+    id: 'PARTNER-050',
+    section: '2.2',
+    severity: 'must',
+    operation: 'createTicket',
+    title: 'a ticket with other contents has another updatedAt',
+    remedy: 'Set updatedAt of the flow to the time of the change.',
+    check: (log) =>
       everyChange(log, (before, after) =>
         before.at === after.at ? `${after.name} has other contents and the same updatedAt` : undefined,
       ),
-    'PARTNER-052': (log) => {
+  },
+  {
+    id: 'PARTNER-052',
+    section: '2.2',
+    severity: 'should',
+    operation: 'createTicket',
+    title: 'updatedAt is not in the future',
+    remedy: 'Set the clock of your system, and send updatedAt with the right offset.',
+    check: (log) => {
       const flows = flowsOf(log);
       const early = flows.find(({ at, call }) => at > call.at + MAX_AHEAD_MS);
       if (early !== undefined) return { ...failed(`updatedAt of ${early.name} is in the future`), call: early.call };
       return flows.length === 0 ? notProven('no ticket has a flow') : passed;
     },
-    'PARTNER-080': (log) =>
+  },
+  {
+    id: 'PARTNER-060',
+    section: '8',
+    severity: 'should',
+    operation: 'createTicket',
+    title: 'a request that got 429 with Retry-After is sent again',
+    remedy: 'Treat 429 with Retry-After as temporary, and send the same request again.',
+    check: isSentAgain('createTicket', 'too-many-requests'),
+  },
+  {
+    id: 'PARTNER-061',
+    section: '8',
+    severity: 'must',
+    operation: 'createTicket',
+    title: 'a request that got 429 with Retry-After is not sent again before that time',
+    remedy: 'Wait as many seconds as Retry-After says before you send the request again.',
+    check: waitsBefore('createTicket', 'too-many-requests'),
+  },
+  {
+    id: 'PARTNER-062',
+    section: '7',
+    severity: 'should',
+    operation: 'createTicket',
+    title: 'a request that got 503 with Retry-After is sent again',
+    remedy: 'Treat 503 with Retry-After as temporary, and send the same request again.',
+    check: isSentAgain('createTicket', 'unavailable'),
+  },
+  {
+    id: 'PARTNER-063',
+    section: '7',
+    severity: 'must',
+    operation: 'createTicket',
+    title: 'a request that got 503 with Retry-After is not sent again before that time',
+    remedy: 'Wait as many seconds as Retry-After says before you send the request again.',
+    check: waitsBefore('createTicket', 'unavailable'),
+  },
+  {
+    id: 'PARTNER-064',
+    section: '7',
+    severity: 'should',
+    operation: 'createTicket',
+    title: 'a request that got 500 is sent again',
+    remedy: 'Treat 500 as temporary, and send the same request again.',
+    check: isSentAgain('createTicket', 'server-error'),
+  },
+  {
+    id: 'PARTNER-065',
+    section: '7',
+    severity: 'should',
+    operation: 'createTicket',
+    title: 'a request that got no answer is sent again',
+    remedy: 'Treat no answer as temporary, and send the same request again.',
+    check: isSentAgain('createTicket', 'answer-lost'),
+  },
+  {
+    id: 'PARTNER-066',
+    section: '7',
+    severity: 'must',
+    operation: 'createTicket',
+    title: 'a request that got 400 is not sent again as it is',
+    remedy: 'Correct the fields, and send the corrected request.',
+    check: isNotSentAgain('createTicket', 'invalid'),
+  },
+  {
+    id: 'PARTNER-067',
+    section: '7',
+    severity: 'should',
+    operation: 'createTicket',
+    title: 'a request that got 422 is not sent again as it is',
+    remedy:
+      'Report a 422 to a person. Send the ticket again when the site or material is known, with another Idempotency-Key.',
+    check: isNotSentAgain('createTicket', 'rule-violated'),
+  },
+  {
+    id: 'PARTNER-070',
+    section: '8',
+    severity: 'should',
+    operation: 'createAccount',
+    title: 'a request that got 429 with Retry-After is sent again',
+    remedy: 'Treat 429 with Retry-After as temporary, and send the same request again.',
+    check: isSentAgain('createAccount', 'too-many-requests'),
+  },
+  {
+    id: 'PARTNER-071',
+    section: '8',
+    severity: 'must',
+    operation: 'createAccount',
+    title: 'a request that got 429 with Retry-After is not sent again before that time',
+    remedy: 'Wait as many seconds as Retry-After says before you send the request again.',
+    check: waitsBefore('createAccount', 'too-many-requests'),
+  },
+  {
+    id: 'PARTNER-072',
+    section: '7',
+    severity: 'should',
+    operation: 'createAccount',
+    title: 'a request that got 503 with Retry-After is sent again',
+    remedy: 'Treat 503 with Retry-After as temporary, and send the same request again.',
+    check: isSentAgain('createAccount', 'unavailable'),
+  },
+  {
+    id: 'PARTNER-073',
+    section: '7',
+    severity: 'must',
+    operation: 'createAccount',
+    title: 'a request that got 503 with Retry-After is not sent again before that time',
+    remedy: 'Wait as many seconds as Retry-After says before you send the request again.',
+    check: waitsBefore('createAccount', 'unavailable'),
+  },
+  {
+    id: 'PARTNER-074',
+    section: '7',
+    severity: 'should',
+    operation: 'createAccount',
+    title: 'a request that got 500 is sent again',
+    remedy: 'Treat 500 as temporary, and send the same request again.',
+    check: isSentAgain('createAccount', 'server-error'),
+  },
+  {
+    id: 'PARTNER-075',
+    section: '7',
+    severity: 'should',
+    operation: 'createAccount',
+    title: 'a request that got no answer is sent again',
+    remedy: 'Treat no answer as temporary, and send the same request again.',
+    check: isSentAgain('createAccount', 'answer-lost'),
+  },
+  {
+    id: 'PARTNER-076',
+    section: '7',
+    severity: 'must',
+    operation: 'createAccount',
+    title: 'a request that got 400 is not sent again as it is',
+    remedy: 'Correct the fields, and send the corrected request.',
+    check: isNotSentAgain('createAccount', 'invalid'),
+  },
+  {
+    id: 'PARTNER-077',
+    section: '7',
+    severity: 'must',
+    operation: 'createAccount',
+    title: 'a request that got 409 is not sent again as it is',
+    remedy: 'Store accountId and accountNumber of error.details: they are those of the existing account.',
+    check: isNotSentAgain('createAccount', 'conflict'),
+  },
+  {
+    id: 'PARTNER-080',
+    section: '4',
+    severity: 'must',
+    operation: 'every',
+    title: 'an Idempotency-Key is sent once and has 1 to 255 visible ASCII characters',
+    remedy: 'Use a UUID as the Idempotency-Key.',
+    check: (log) =>
       everyCall(callsWithKey(log), 'no call has an Idempotency-Key', (call) =>
         /^[\x21-\x7e]{1,255}$/.test(idempotencyKeyOf(call) ?? '') ? undefined : 'the header is repeated or not valid',
       ),
-    'PARTNER-081': (log) =>
+  },
+  {
+    id: 'PARTNER-081',
+    section: '4',
+    severity: 'must',
+    operation: 'every',
+    title: 'an Idempotency-Key belongs to one body',
+    remedy: 'Use a new Idempotency-Key for a new request, and repeat a request byte for byte.',
+    check: (log) =>
       everyCall(callsWithKey(log), 'no call has an Idempotency-Key', (call) => {
         const key = idempotencyKeyOf(call);
         const isReused = repeatsOf(call, log).some(
@@ -151,10 +448,18 @@ PARTNER-082 | should | 4.2 | every | an account, or a ticket without a flow, who
         );
         return isReused ? 'its key was used again with another body' : undefined;
       }),
-    'PARTNER-082': (log) => {
+  },
+  {
+    id: 'PARTNER-082',
+    section: '4.2',
+    severity: 'should',
+    operation: 'every',
+    title: 'an account, or a ticket without a flow, whose answer was lost is sent again with the same Idempotency-Key',
+    remedy: 'Choose the Idempotency-Key before the first attempt, and use it for every repeat.',
+    check: (log) => {
       const calls = faultedCalls(log, 'answer-lost', ...OPERATIONS).filter(needsKey);
       const repeated = calls.filter((call) => repeatsOf(call, log).length > 0);
-      const none = neededCalls(PLATFORM_FAULTS, 'createAccount', 'answer-lost');
+      const none = neededCalls('createAccount', 'answer-lost');
       return everyCall(repeated, calls.length === 0 ? none : 'no such request was repeated', (call) => {
         const key = idempotencyKeyOf(call);
         return key !== undefined && repeatsOf(call, log).every((later) => idempotencyKeyOf(later) === key)
@@ -163,39 +468,11 @@ PARTNER-082 | should | 4.2 | every | an account, or a ticket without a flow, who
       });
     },
   },
-);
-
-const RETRIES = `
-PARTNER-060 | should | 8 | createTicket | again | too-many-requests | a request that got 429 with Retry-After is sent again | Treat 429 with Retry-After as temporary, and send the same request again.
-PARTNER-061 | must | 8 | createTicket | later | too-many-requests | a request that got 429 with Retry-After is not sent again before that time | Wait as many seconds as Retry-After says before you send the request again.
-PARTNER-062 | should | 7 | createTicket | again | unavailable | a request that got 503 with Retry-After is sent again | Treat 503 with Retry-After as temporary, and send the same request again.
-PARTNER-063 | must | 7 | createTicket | later | unavailable | a request that got 503 with Retry-After is not sent again before that time | Wait as many seconds as Retry-After says before you send the request again.
-PARTNER-064 | should | 7 | createTicket | again | server-error | a request that got 500 is sent again | Treat 500 as temporary, and send the same request again.
-PARTNER-065 | should | 7 | createTicket | again | answer-lost | a request that got no answer is sent again | Treat no answer as temporary, and send the same request again.
-PARTNER-066 | must | 7 | createTicket | never | invalid | a request that got 400 is not sent again as it is | Correct the fields, and send the corrected request.
-PARTNER-067 | should | 7 | createTicket | never | rule-violated | a request that got 422 is not sent again as it is | Report a 422 to a person. Send the ticket again when the site or material is known, with another Idempotency-Key.
-PARTNER-070 | should | 8 | createAccount | again | too-many-requests | a request that got 429 with Retry-After is sent again | Treat 429 with Retry-After as temporary, and send the same request again.
-PARTNER-071 | must | 8 | createAccount | later | too-many-requests | a request that got 429 with Retry-After is not sent again before that time | Wait as many seconds as Retry-After says before you send the request again.
-PARTNER-072 | should | 7 | createAccount | again | unavailable | a request that got 503 with Retry-After is sent again | Treat 503 with Retry-After as temporary, and send the same request again.
-PARTNER-073 | must | 7 | createAccount | later | unavailable | a request that got 503 with Retry-After is not sent again before that time | Wait as many seconds as Retry-After says before you send the request again.
-PARTNER-074 | should | 7 | createAccount | again | server-error | a request that got 500 is sent again | Treat 500 as temporary, and send the same request again.
-PARTNER-075 | should | 7 | createAccount | again | answer-lost | a request that got no answer is sent again | Treat no answer as temporary, and send the same request again.
-PARTNER-076 | must | 7 | createAccount | never | invalid | a request that got 400 is not sent again as it is | Correct the fields, and send the corrected request.
-PARTNER-077 | must | 7 | createAccount | never | conflict | a request that got 409 is not sent again as it is | Store accountId and accountNumber of error.details: they are those of the existing account.
-`;
+];
 
 /** The kit acts as the platform, which the partner calls. */
 export const PARTNER_CLIENT: ClientRole = {
   name: 'partner-client',
-  peer: ({ apiKey }) => new PlatformPeer(apiKey),
-  rules: inOrder(
-    ...keyRules('PARTNER', SCALE_API.keyHeader, 'API-KEY', OPERATIONS),
-    ...bodyRules('PARTNER', '4', OPERATIONS),
-    ...fieldRules('createTicket', '2.2', CreateScaleTicketRequest, TICKET_FIELDS),
-    ...knownFields('PARTNER-024', 'createTicket', '2.2', fieldsOf(TICKET_FIELDS)),
-    ...fieldRules('createAccount', '2.4', CreateAccountRequest, ACCOUNT_FIELDS),
-    ...knownFields('PARTNER-043', 'createAccount', '2.4', fieldsOf(ACCOUNT_FIELDS)),
-    ...retryRules(PLATFORM_FAULTS, RETRIES),
-    ...TABLE,
-  ),
+  peer: (apiKey) => new PlatformPeer(apiKey),
+  rules: [...CALL_RULES, ...FIELD_RULES, ...RUN_RULES],
 };

@@ -6,21 +6,10 @@ import { readerOf } from '../../contracts/common/fields/field.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { SCALE_API, unknownMaterial } from '../../contracts/scale/scale.api.js';
 import { CreateScaleTicketRequest } from '../../contracts/scale/scale.dto.js';
-import {
-  type Call,
-  commonFault,
-  json,
-  jsonOf,
-  type Peer,
-  type PeerAnswer,
-  type Received,
-  refusal,
-  soleHeader,
-  withoutScenario,
-} from './call.js';
+import { type Call, json, jsonOf, type Peer, type PeerAnswer, type Received, refusal, soleHeader } from './call.js';
 
 const BODIES = { createTicket: CreateScaleTicketRequest, createAccount: CreateAccountRequest } as const;
-type Operation = keyof typeof BODIES;
+export type Operation = keyof typeof BODIES;
 
 const PATHS: Readonly<Record<string, Operation>> = {
   [`POST ${SCALE_API.prefix}${SCALE_API.routes.createTicket.path}`]: 'createTicket',
@@ -32,6 +21,9 @@ export const PLATFORM_FAULTS: Readonly<Record<Operation, readonly string[]>> = {
   createTicket: ['none', 'too-many-requests', 'unavailable', 'server-error', 'answer-lost', 'rule-violated', 'invalid'],
   createAccount: ['none', 'too-many-requests', 'unavailable', 'server-error', 'answer-lost', 'conflict', 'invalid'],
 };
+
+/** Seconds that a client must wait after 429 and 503. */
+const RETRY_AFTER = { 'Retry-After': '1' };
 
 /** Faults of the request itself: a repeat gets the same answer. */
 const FINAL: readonly (string | undefined)[] = ['rule-violated', 'invalid', 'conflict'];
@@ -68,15 +60,25 @@ export class PlatformPeer implements Peer {
     switch (scenario) {
       case 'answer-lost':
         return { status: 0, headers: {}, body: Buffer.alloc(0), scenario };
+      case 'too-many-requests':
+        return refusal(429, 'INTERNAL_ERROR', message, { scenario, headers: RETRY_AFTER });
+      case 'unavailable':
+        return refusal(503, 'INTERNAL_ERROR', message, { scenario, headers: RETRY_AFTER });
+      case 'server-error':
+        return refusal(500, 'INTERNAL_ERROR', message, { scenario, details: { requestId: randomUUID() } });
+      case 'invalid':
+        return refusal(400, 'INVALID_PAYLOAD', message, { scenario });
       case 'rule-violated':
         return refusal(422, 'VALIDATION_ERROR', message, { scenario, details: { violations: [unknownMaterial(0)] } });
       case 'conflict':
         return refusal(409, 'CONFLICT', message, { scenario, details: existing(call) });
       default:
-        return commonFault(scenario) ?? accepted(operation, call, false);
+        return accepted(operation, call, false);
     }
   }
 }
+
+const withoutScenario = ({ status, headers, body }: PeerAnswer): PeerAnswer => ({ status, headers, body });
 
 function isSameRequest(earlier: Call, call: Received): boolean {
   if (earlier.operation !== PATHS[`${call.method} ${call.path}`] || earlier.answer.status === 401) return false;

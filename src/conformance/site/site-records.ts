@@ -1,59 +1,38 @@
 import { MEASURE_UNITS } from '../../contracts/site/site.dto.js';
-import { rulesOf, serverRules } from '../checks.js';
+import type { Statement } from '../checks.js';
 import { notApplicable, notProven, passedUnless, type Rule } from '../rule.js';
 import { siteFacts } from './site-facts.js';
+import { OPERATION } from './site-table.js';
 
-const LIST_RULES: Readonly<Record<string, string>> = { sites: 'SITE-006', kiosks: 'SITE-007', materials: 'SITE-008' };
-
-type Row = readonly [id: string, field: string, form: string, isOptional?: 'optional'];
-
-/** The fields of section 2.4a. */
-const FIELDS: readonly Row[] = [
-  ['SITE-010', 'sites[].id', 'a UUID'],
-  ['SITE-011', 'sites[].name', 'text of at most 255 characters'],
-  ['SITE-012', 'sites[].address', 'an object', 'optional'],
-  ['SITE-013', 'sites[].address.line1', 'text of at most 255 characters in every address'],
-  ['SITE-014', 'sites[].address.city', 'text of at most 100 characters in every address'],
-  ['SITE-015', 'sites[].address.state', 'text of at most 100 characters in every address'],
-  ['SITE-016', 'sites[].address.country', 'text of at most 100 characters in every address'],
-  ['SITE-017', 'sites[].address.zipCode', 'text of at most 20 characters in every address'],
-  ['SITE-018', 'sites[].active', 'a boolean', 'optional'],
-  ['SITE-019', 'sites[].updatedAt', 'an ISO 8601 date-time with an offset', 'optional'],
-  ['SITE-020', 'kiosks[].id', 'a UUID'],
-  ['SITE-021', 'kiosks[].siteId', 'a UUID'],
-  ['SITE-022', 'kiosks[].name', 'text of at most 255 characters'],
-  ['SITE-023', 'kiosks[].active', 'a boolean', 'optional'],
-  ['SITE-024', 'kiosks[].updatedAt', 'an ISO 8601 date-time with an offset', 'optional'],
-  ['SITE-030', 'materials[].id', 'a UUID'],
-  ['SITE-031', 'materials[].siteId', 'a UUID', 'optional'],
-  ['SITE-032', 'materials[].kioskId', 'a UUID', 'optional'],
-  ['SITE-033', 'materials[].materialType', 'text of at most 100 characters'],
-  ['SITE-034', 'materials[].measureUnit', `one of ${MEASURE_UNITS.join(', ')}`],
-  ['SITE-035', 'materials[].active', 'a boolean', 'optional'],
-  ['SITE-036', 'materials[].updatedAt', 'an ISO 8601 date-time with an offset', 'optional'],
-];
+/** What the rules of the records of a list have in common: they need the rule of that list. */
+const RECORDS = { operation: OPERATION, section: '2.4a', severity: 'must', on: 'list' } as const;
+const SITES = { ...RECORDS, needs: ['SITE-006'] } as const;
+const KIOSKS = { ...RECORDS, needs: ['SITE-007'] } as const;
+const MATERIALS = { ...RECORDS, needs: ['SITE-008'] } as const;
 
 const noRecords = (list: string) =>
   list === 'kiosks' ? notApplicable('the answer has no kiosks') : notProven(`the answer has no ${list}`);
 
-const fieldRules = ([id, field, form, optional]: Row): Rule[] => {
+function fieldOf(field: string, form: string, isOptional: boolean): Statement {
   const list = field.slice(0, field.indexOf('['));
   const parent = `data.${field.slice(0, field.lastIndexOf('.'))}`;
-  return rulesOf({ operation: 'getSites', section: '2.4a', on: 'list', needs: [LIST_RULES[list] ?? ''] }, [
-    id,
-    `${field} is ${form}${optional === undefined ? '' : ', or absent'}`,
-    `Send ${field} as ${form}.`,
-    (exchange) => {
+  return {
+    title: `${field} is ${form}${isOptional ? ', or absent' : ''}`,
+    remedy: `Send ${field} as ${form}.`,
+    check: (exchange) => {
       const facts = siteFacts(exchange);
       if (facts.countOf(`data.${list}`) === 0) return noRecords(list);
       const fault = facts.faultOf(`data.${field}`);
-      if (fault === undefined && optional !== undefined && !facts.has(`data.${field}`))
+      if (fault === undefined && isOptional && !facts.has(`data.${field}`))
         return notApplicable(`no record has ${field}`);
       if (field.includes('.address.') && !facts.has(parent)) return notApplicable('no site has an address');
       return passedUnless(fault);
     },
-  ]);
-};
+  };
+}
+
+const required = (field: string, form: string): Statement => fieldOf(field, form, false);
+const optional = (field: string, form: string): Statement => fieldOf(field, form, true);
 
 /** Records and their links; `fact` is the name under which `SiteFacts` stores the fault. */
 const isWithout =
@@ -65,33 +44,117 @@ const isWithout =
       : passedUnless(facts.faultOf(`data.${list}[].$${fact}`));
   };
 
-const links = serverRules(
-  `
-SITE-037 | must | 2.4a | getSites | list | SITE-008 | every material has a siteId or a kioskId | Send the siteId of the material, or its kioskId where you have kiosks.
-SITE-040 | must | 2.4a | getSites | list | SITE-006 | no id in sites is repeated | Send each element of sites once, with an id of its own.
-SITE-041 | must | 2.4a | getSites | list | SITE-007 | no id in kiosks is repeated | Send each element of kiosks once, with an id of its own.
-SITE-042 | must | 2.4a | getSites | list | SITE-008 | an id in materials is repeated only under another site or kiosk | Send each material once for each of its sites or kiosks, with the same materialType and measureUnit.
-SITE-043 | must | 2.4a | getSites | list | SITE-007 | every siteId in kiosks is the id of a site in the answer | Send the site of each element of kiosks in the same answer.
-SITE-044 | must | 2.4a | getSites | list | SITE-008 | every siteId in materials is the id of a site in the answer | Send the site of each element of materials in the same answer.
-SITE-045 | must | 2.4a | getSites | list | SITE-008 | every kioskId in materials is the id of a kiosk in the answer | Send the kiosk of each element of materials in the same answer.
-SITE-046 | should | 2.4a | getSites | list | SITE-008 | a material with a siteId and a kioskId names a kiosk of that site | Send the site to which the kiosk belongs.
-SITE-047 | should | 2.4a | getSites | list | SITE-006 | no updatedAt of sites is in the future | Send the time of the last change, with the right offset.
-SITE-048 | should | 2.4a | getSites | list | SITE-007 | no updatedAt of kiosks is in the future | Send the time of the last change, with the right offset.
-SITE-049 | should | 2.4a | getSites | list | SITE-008 | no updatedAt of materials is in the future | Send the time of the last change, with the right offset.
-`,
+/** The fields of section 2.4a, and the links between the records. */
+export const SITE_RECORD_RULES: readonly Rule[] = [
+  { id: 'SITE-010', ...SITES, ...required('sites[].id', 'a UUID') },
+  { id: 'SITE-011', ...SITES, ...required('sites[].name', 'text of at most 255 characters') },
+  { id: 'SITE-012', ...SITES, ...optional('sites[].address', 'an object') },
+  { id: 'SITE-013', ...SITES, ...required('sites[].address.line1', 'text of at most 255 characters in every address') },
+  { id: 'SITE-014', ...SITES, ...required('sites[].address.city', 'text of at most 100 characters in every address') },
+  { id: 'SITE-015', ...SITES, ...required('sites[].address.state', 'text of at most 100 characters in every address') },
   {
-    'SITE-037': isWithout('materials', 'parent'),
-    'SITE-040': isWithout('sites', 'repeated'),
-    'SITE-041': isWithout('kiosks', 'repeated'),
-    'SITE-042': isWithout('materials', 'repeated'),
-    'SITE-043': isWithout('kiosks', 'site'),
-    'SITE-044': isWithout('materials', 'site'),
-    'SITE-045': isWithout('materials', 'kiosk'),
-    'SITE-046': isWithout('materials', 'both'),
-    'SITE-047': isWithout('sites', 'future'),
-    'SITE-048': isWithout('kiosks', 'future'),
-    'SITE-049': isWithout('materials', 'future'),
+    id: 'SITE-016',
+    ...SITES,
+    ...required('sites[].address.country', 'text of at most 100 characters in every address'),
   },
-);
-
-export const SITE_RECORD_RULES: readonly Rule[] = [...FIELDS.flatMap(fieldRules), ...links()];
+  {
+    id: 'SITE-017',
+    ...SITES,
+    ...required('sites[].address.zipCode', 'text of at most 20 characters in every address'),
+  },
+  { id: 'SITE-018', ...SITES, ...optional('sites[].active', 'a boolean') },
+  { id: 'SITE-019', ...SITES, ...optional('sites[].updatedAt', 'an ISO 8601 date-time with an offset') },
+  { id: 'SITE-020', ...KIOSKS, ...required('kiosks[].id', 'a UUID') },
+  { id: 'SITE-021', ...KIOSKS, ...required('kiosks[].siteId', 'a UUID') },
+  { id: 'SITE-022', ...KIOSKS, ...required('kiosks[].name', 'text of at most 255 characters') },
+  { id: 'SITE-023', ...KIOSKS, ...optional('kiosks[].active', 'a boolean') },
+  { id: 'SITE-024', ...KIOSKS, ...optional('kiosks[].updatedAt', 'an ISO 8601 date-time with an offset') },
+  { id: 'SITE-030', ...MATERIALS, ...required('materials[].id', 'a UUID') },
+  { id: 'SITE-031', ...MATERIALS, ...optional('materials[].siteId', 'a UUID') },
+  { id: 'SITE-032', ...MATERIALS, ...optional('materials[].kioskId', 'a UUID') },
+  { id: 'SITE-033', ...MATERIALS, ...required('materials[].materialType', 'text of at most 100 characters') },
+  { id: 'SITE-034', ...MATERIALS, ...required('materials[].measureUnit', `one of ${MEASURE_UNITS.join(', ')}`) },
+  { id: 'SITE-035', ...MATERIALS, ...optional('materials[].active', 'a boolean') },
+  { id: 'SITE-036', ...MATERIALS, ...optional('materials[].updatedAt', 'an ISO 8601 date-time with an offset') },
+  {
+    id: 'SITE-037',
+    ...MATERIALS,
+    title: 'every material has a siteId or a kioskId',
+    remedy: 'Send the siteId of the material, or its kioskId where you have kiosks.',
+    check: isWithout('materials', 'parent'),
+  },
+  {
+    id: 'SITE-040',
+    ...SITES,
+    title: 'no id in sites is repeated',
+    remedy: 'Send each element of sites once, with an id of its own.',
+    check: isWithout('sites', 'repeated'),
+  },
+  {
+    id: 'SITE-041',
+    ...KIOSKS,
+    title: 'no id in kiosks is repeated',
+    remedy: 'Send each element of kiosks once, with an id of its own.',
+    check: isWithout('kiosks', 'repeated'),
+  },
+  {
+    id: 'SITE-042',
+    ...MATERIALS,
+    title: 'an id in materials is repeated only under another site or kiosk',
+    remedy: 'Send each material once for each of its sites or kiosks, with the same materialType and measureUnit.',
+    check: isWithout('materials', 'repeated'),
+  },
+  {
+    id: 'SITE-043',
+    ...KIOSKS,
+    title: 'every siteId in kiosks is the id of a site in the answer',
+    remedy: 'Send the site of each element of kiosks in the same answer.',
+    check: isWithout('kiosks', 'site'),
+  },
+  {
+    id: 'SITE-044',
+    ...MATERIALS,
+    title: 'every siteId in materials is the id of a site in the answer',
+    remedy: 'Send the site of each element of materials in the same answer.',
+    check: isWithout('materials', 'site'),
+  },
+  {
+    id: 'SITE-045',
+    ...MATERIALS,
+    title: 'every kioskId in materials is the id of a kiosk in the answer',
+    remedy: 'Send the kiosk of each element of materials in the same answer.',
+    check: isWithout('materials', 'kiosk'),
+  },
+  {
+    id: 'SITE-046',
+    ...MATERIALS,
+    severity: 'should',
+    title: 'a material with a siteId and a kioskId names a kiosk of that site',
+    remedy: 'Send the site to which the kiosk belongs.',
+    check: isWithout('materials', 'both'),
+  },
+  {
+    id: 'SITE-047',
+    ...SITES,
+    severity: 'should',
+    title: 'no updatedAt of sites is in the future',
+    remedy: 'Send the time of the last change, with the right offset.',
+    check: isWithout('sites', 'future'),
+  },
+  {
+    id: 'SITE-048',
+    ...KIOSKS,
+    severity: 'should',
+    title: 'no updatedAt of kiosks is in the future',
+    remedy: 'Send the time of the last change, with the right offset.',
+    check: isWithout('kiosks', 'future'),
+  },
+  {
+    id: 'SITE-049',
+    ...MATERIALS,
+    severity: 'should',
+    title: 'no updatedAt of materials is in the future',
+    remedy: 'Send the time of the last change, with the right offset.',
+    check: isWithout('materials', 'future'),
+  },
+];

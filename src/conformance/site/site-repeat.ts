@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject } from '../../contracts/common/json.js';
-import { hasStatus, serverRules, shown, valueAt } from '../checks.js';
+import { hasStatus, shown, valueAt } from '../checks.js';
 import type { Exchange } from '../exchange.js';
 import { failed, notProven, passed, type Rule } from '../rule.js';
 import { SITE_LISTS } from './site-facts.js';
+import { OPERATION } from './site-table.js';
 
 /** Rules that compare a list with a second one: the platform recognises records and changes by `id` and `updatedAt`. */
 
@@ -61,19 +62,42 @@ const compared =
     return isCompared ? passed : notProven('the lists have no records');
   };
 
-export const SITE_REPEAT_RULES: readonly Rule[] = serverRules(
-  `
-SITE-070 | must | 4.3 | getSites | again | SITE-005 | the list can be read again immediately | Give each GET the same answer: the platform reads the complete list each time.
-SITE-071 | must | 2.4a | getSites | again | SITE-005 | records keep their ids from one list to the next | Store the id of each record: do not create it for the answer.
-SITE-072 | must | 1 | getSites | again | SITE-005 | a record that has not changed keeps its updatedAt | Send the time of the last change of the record, not the time of the answer.
-`,
+export const SITE_REPEAT_RULES: readonly Rule[] = [
   {
-    'SITE-070': hasStatus(200),
-    'SITE-071': compared((before, after) => {
+    id: 'SITE-070',
+    section: '4.3',
+    severity: 'must',
+    operation: OPERATION,
+    on: 'again',
+    needs: ['SITE-005'],
+    title: 'the list can be read again immediately',
+    remedy: 'Give each GET the same answer: the platform reads the complete list each time.',
+    check: hasStatus(200),
+  },
+  {
+    id: 'SITE-071',
+    section: '2.4a',
+    severity: 'must',
+    operation: OPERATION,
+    on: 'again',
+    needs: ['SITE-005'],
+    title: 'records keep their ids from one list to the next',
+    remedy: 'Store the id of each record: do not create it for the answer.',
+    check: compared((before, after) => {
       for (const [id, { path }] of before) if (!after.has(id)) return `${path}.id ${id} is not in the second list`;
       return undefined;
     }),
-    'SITE-072': compared((before, after) => {
+  },
+  {
+    id: 'SITE-072',
+    section: '1',
+    severity: 'must',
+    operation: OPERATION,
+    on: 'again',
+    needs: ['SITE-005'],
+    title: 'a record that has not changed keeps its updatedAt',
+    remedy: 'Send the time of the last change of the record, not the time of the answer.',
+    check: compared((before, after) => {
       for (const [id, { path, updatedAt, digest }] of before) {
         const next = after.get(id);
         if (next?.digest === digest && next.updatedAt !== updatedAt)
@@ -82,4 +106,4 @@ SITE-072 | must | 1 | getSites | again | SITE-005 | a record that has not change
       return undefined;
     }),
   },
-)();
+];

@@ -2,19 +2,19 @@ import { MAX_LIST_BYTES } from '../../contracts/common/answer-limits.js';
 import { isJsonObject } from '../../contracts/common/json.js';
 import { SITE_API } from '../../contracts/site/site.api.js';
 import {
+  declaredAsJson,
   errorBodyFault,
   type Form,
-  jsonRules,
-  memberRow,
-  rulesOf,
-  sizeRules,
+  inJson,
+  member,
+  smallEnough,
   statusFault,
   TRUE,
   valueAt,
 } from '../checks.js';
 import { UnprovenError } from '../exchange.js';
 import { notProven, passedUnless, type RequestPlan, type Rule, type ServerRole } from '../rule.js';
-import { failing, internalErrorRules, refusalPlans, refusalRules } from '../refusals.js';
+import { failing, INTERNAL_ERROR, refusalPlans, refusalRules } from '../refusals.js';
 import { SITE_LISTS } from './site-facts.js';
 import { SITE_RECORD_RULES } from './site-records.js';
 import { SITE_REPEAT_RULES } from './site-repeat.js';
@@ -60,34 +60,43 @@ const LIST: Form = [
   (value) => value == null || (Array.isArray(value) && value.every(isJsonObject)),
 ];
 
+/** What the rules of the answer have in common. */
+const ANSWER = { operation: OPERATION, on: 'list' } as const;
+const FIELD = { ...ANSWER, section: '2.4a', severity: 'must' } as const;
+
 const ENVELOPE: readonly Rule[] = [
-  ...rulesOf({ operation: OPERATION, section: '4.3', on: 'list' }, [
-    'SITE-001',
-    'GET /scale-platform/v1/sites with the key and a haulerId is answered with 200',
-    'Serve GET /scale-platform/v1/sites at the base address, accept the key in the header API-KEY, and answer 200 for a hauler with data.',
-    (exchange) =>
+  {
+    id: 'SITE-001',
+    ...ANSWER,
+    section: '4.3',
+    severity: 'must',
+    title: 'GET /scale-platform/v1/sites with the key and a haulerId is answered with 200',
+    remedy:
+      'Serve GET /scale-platform/v1/sites at the base address, accept the key in the header API-KEY, and answer 200 for a hauler with data.',
+    check: (exchange) =>
       exchange.status === 404 && errorBodyFault(exchange, 'NOT_FOUND') === undefined
         ? notProven('the server has no data of this hauler (404 NOT_FOUND)')
         : passedUnless(statusFault(exchange, 200)),
-  ]),
-  ...sizeRules('SITE-009', { operation: OPERATION, on: 'list' }, ({ json }) =>
-    Object.keys(SITE_LISTS).flatMap((path) => {
-      const records = valueAt(json, path);
-      return Array.isArray(records) ? [[path, records] as const] : [];
-    }),
-  ),
-  ...jsonRules(['SITE-002', 'SITE-003'], OPERATION, 'list', 'the answer'),
-  ...rulesOf(
-    { operation: OPERATION, section: '2.4a', on: 'list', needs: ['SITE-003'] },
-    memberRow('SITE-004', 'success', TRUE),
-    memberRow('SITE-005', 'data', OBJECT),
-  ),
-  ...rulesOf(
-    { operation: OPERATION, section: '2.4a', on: 'list', needs: ['SITE-005'] },
-    memberRow('SITE-006', 'data.sites', LIST),
-    memberRow('SITE-007', 'data.kiosks', LIST),
-    memberRow('SITE-008', 'data.materials', LIST),
-  ),
+  },
+  {
+    id: 'SITE-009',
+    ...ANSWER,
+    section: '8',
+    severity: 'must',
+    ...smallEnough(({ json }) =>
+      Object.keys(SITE_LISTS).flatMap((path) => {
+        const records = valueAt(json, path);
+        return Array.isArray(records) ? [[path, records] as const] : [];
+      }),
+    ),
+  },
+  { id: 'SITE-002', ...ANSWER, section: '4', severity: 'must', ...declaredAsJson('the answer') },
+  { id: 'SITE-003', ...ANSWER, section: '4', severity: 'must', ...inJson('the answer') },
+  { id: 'SITE-004', ...FIELD, needs: ['SITE-003'], ...member('success', TRUE) },
+  { id: 'SITE-005', ...FIELD, needs: ['SITE-003'], ...member('data', OBJECT) },
+  { id: 'SITE-006', ...FIELD, needs: ['SITE-005'], ...member('data.sites', LIST) },
+  { id: 'SITE-007', ...FIELD, needs: ['SITE-005'], ...member('data.kiosks', LIST) },
+  { id: 'SITE-008', ...FIELD, needs: ['SITE-005'], ...member('data.materials', LIST) },
 ];
 
 export const SITE_SERVER: ServerRole = {
@@ -107,7 +116,7 @@ export const SITE_SERVER: ServerRole = {
     ...ENVELOPE,
     ...SITE_RECORD_RULES,
     ...SITE_REPEAT_RULES,
-    ...refusalRules(...SITE_REFUSED),
-    ...internalErrorRules('SITE-066', OPERATION),
+    ...refusalRules(SITE_REFUSED),
+    { id: 'SITE-066', operation: OPERATION, on: 'SITE-066', section: '7', severity: 'must', ...INTERNAL_ERROR },
   ],
 };

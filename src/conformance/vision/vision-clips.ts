@@ -2,28 +2,28 @@ import { epochMillis } from '../../contracts/common/instant.js';
 import { ownField } from '../../contracts/common/json.js';
 import { VIDEO_STATUSES } from '../../contracts/vision/vision.dto.js';
 import {
+  declaredAsJson,
   type Form,
   hasStatus,
-  jsonRules,
-  memberRow,
-  rulesOf,
-  serverRules,
+  inJson,
+  member,
   shown,
-  sizeRules,
+  smallEnough,
+  statusFault,
   TEXT,
   TRUE,
   valueAt,
 } from '../checks.js';
-import { failed, notProven, passed, passedIf, type Rule } from '../rule.js';
+import { failed, notProven, passed, passedIf, passedUnless, type Rule } from '../rule.js';
+import { everyElement, queryValue } from './element-checks.js';
 import { elementsOf } from './vision-facts.js';
 import { CLIP_FILE_RULES } from './vision-files.js';
-import { queryValue, elementRules, envelopeRules, everyElement, valueRules } from './vision-lists.js';
+import { rulesOfList } from './list-rule.js';
+import { ELEMENT_RULES, ENVELOPE_RULES, VALUE_RULES } from './vision-lists.js';
 
 /** Rules of `POST /videos/requests`, and of the clip that it orders. */
 
 type Check = Rule['check'];
-
-const CLIP = { on: 'clip', operation: 'listVideos', first: 301, section: '4.5' } as const;
 
 const STATUS: Form = ['processing, ready or failed', (value) => (VIDEO_STATUSES as readonly unknown[]).includes(value)];
 const OPTIONAL_TEXT: Form = ['text, or absent', (value) => value == null || typeof value === 'string'];
@@ -41,8 +41,9 @@ const hasAllTheSameRequest: Check = (exchange) => {
 const isPrepared: Check = (exchange) => {
   if (elementsOf(exchange).length > 0) return passed;
   const state = valueAt(exchange.json, 'data.request.status');
-  return state === 'failed'
-    ? failed('the request failed, although its range was recorded')
+  if (state === 'failed') return failed('the request failed, although its range was recorded');
+  return state === 'ready'
+    ? failed('the request is ready, and its list has no clip')
     : notProven('the clip was not ready in time');
 };
 
@@ -66,51 +67,178 @@ const isWithinRequest: Check = async (exchange, run) => {
   })(exchange);
 };
 
-const REQUEST = { operation: 'requestVideo', on: 'request' } as const;
+const isOfRequest: Check = async (exchange, run) => {
+  const body: unknown = JSON.parse((await run.exchange('request')).request.body ?? '{}');
+  return everyElement((element) => {
+    const name = (['truckId', 'cameraId'] as const).find(
+      (each) => element[each].toLowerCase() !== String(ownField(body, each)).toLowerCase(),
+    );
+    return name && `${name} is ${shown(element[name])}, requested was ${shown(ownField(body, name))}`;
+  })(exchange);
+};
 
-const of = serverRules(
-  `
-VISION-201 | must | 4.4 | requestVideo | request | - | POST /video-platform/v1/videos/requests of a recorded range is answered with 202 | Accept a valid request with 202.
-VISION-301 | must | 1 | listVideos | clip | - | a list by requestId is answered with 200 | Answer 200 while the clip is in preparation, with an empty list.
-VISION-306 | must | 4.5 | listVideos | clip | VISION-305 | requestId filters the list of videos | List the videos of that request only.
-VISION-307 | must | 1 | listVideos | clip | VISION-305 | the clip of a recorded range is listed once it is prepared | Put the prepared clip into the list.
-VISION-308 | must | 4.4 | listVideos | clip | VISION-305 | the clip overlaps the range of its request | Cut the clip from the requested range.
-VISION-309 | should | 4.5 | listVideos | clip | VISION-305 | a clip names its requestId | Put the requestId into every clip.
-`,
-  {
-    'VISION-201': hasStatus(202),
-    'VISION-301': hasStatus(200),
-    'VISION-306': hasAllTheSameRequest,
-    'VISION-307': isPrepared,
-    'VISION-308': isWithinRequest,
-    'VISION-309': namesRequest,
-  },
-);
+const hasOwnRequestId: Check = async (exchange, run) => {
+  const fault = statusFault(exchange, 202);
+  if (fault !== undefined) return failed(fault);
+  const [first, second] = [await run.exchange('request'), exchange].map(({ json }) => ownField(json, 'requestId'));
+  return passedIf(first !== second, `requests of two ranges have the requestId ${shown(first)}`);
+};
+
+/** Both are final (decision 39). */
+const FINAL: readonly unknown[] = ['ready', 'failed'];
+
+/** The acknowledgement, each list until the clip was there, and one more. */
+const keepsState: Check = async (exchange, run) => {
+  const fault = statusFault(exchange, 200);
+  if (fault !== undefined) return failed(fault);
+  const states = [
+    ownField((await run.exchange('request')).json, 'status'),
+    ...[...run.attempts('clip'), exchange].map(({ json }) => valueAt(json, 'data.request.status')),
+  ].filter((state) => state !== undefined);
+  const i = states.findIndex((state, at) => FINAL.includes(states[at - 1]) && state !== states[at - 1]);
+  return passedIf(i < 0, `the status was ${shown(states[i - 1])}, and is ${shown(states[i])} in a later answer`);
+};
+
+const keepsClip: Check = async (exchange, run) => {
+  const before = elementsOf(await run.exchange('clip')).map((element) => ownField(element, 'id'));
+  if (before.length === 0) return notProven('no clip was listed');
+  const after = elementsOf(exchange).map((element) => ownField(element, 'id'));
+  const missing = before.find((id) => !after.includes(id));
+  return passedIf(missing === undefined, `the clip ${shown(missing)} is absent when the list is read again`);
+};
+
+/** A server may refuse a time that is long ago. */
+const isKnown: Check = (exchange) =>
+  exchange.status === 404
+    ? failed('the status is 404, although the camera is known')
+    : passedUnless(statusFault(exchange, 202, 400));
+
+/** What the rules of an acknowledgement, and those of the list of its clip, have in common. */
+const REQUEST = { operation: 'requestVideo', on: 'request', severity: 'must' } as const;
+const CLIP = { operation: 'listVideos', on: 'clip', severity: 'must', needs: ['VISION-305'] } as const;
 
 export const REQUEST_RULES: readonly Rule[] = [
-  ...of('VISION-201'),
-  ...sizeRules('VISION-209', REQUEST),
-  ...jsonRules(['VISION-202', 'VISION-203'], 'requestVideo', 'request', 'the acknowledgement'),
-  ...rulesOf(
-    { ...REQUEST, section: '2.5a', needs: ['VISION-203'] },
-    memberRow('VISION-204', 'success', TRUE),
-    memberRow('VISION-205', 'requestId', TEXT),
-  ),
-  ...rulesOf({ ...REQUEST, section: '3', needs: ['VISION-203'] }, memberRow('VISION-206', 'status', STATUS)),
-  ...rulesOf({ ...REQUEST, section: '2.5a', needs: ['VISION-203'] }, memberRow('VISION-207', 'message', OPTIONAL_TEXT)),
-  ...rulesOf(
-    { ...REQUEST, section: '4.4', needs: ['VISION-206'], severity: 'should' },
-    memberRow(
-      'VISION-208',
-      'status',
-      PROCESSING,
-      'Send processing, and show the end in the list; the platform understands ready and failed as well.',
-    ),
-  ),
-  ...of('VISION-301'),
-  ...envelopeRules(CLIP),
-  ...of('VISION-306', 'VISION-307', 'VISION-308', 'VISION-309'),
-  ...elementRules(CLIP),
-  ...valueRules(CLIP),
+  {
+    id: 'VISION-201',
+    ...REQUEST,
+    section: '4.4',
+    title: 'POST /video-platform/v1/videos/requests of a recorded range is answered with 202',
+    remedy: 'Accept a valid request with 202.',
+    check: hasStatus(202),
+  },
+  { id: 'VISION-209', ...REQUEST, section: '8', ...smallEnough() },
+  { id: 'VISION-202', ...REQUEST, section: '4', ...declaredAsJson('the acknowledgement') },
+  { id: 'VISION-203', ...REQUEST, section: '4', ...inJson('the acknowledgement') },
+  { id: 'VISION-204', ...REQUEST, section: '2.5a', needs: ['VISION-203'], ...member('success', TRUE) },
+  { id: 'VISION-205', ...REQUEST, section: '2.5a', needs: ['VISION-203'], ...member('requestId', TEXT) },
+  { id: 'VISION-206', ...REQUEST, section: '3', needs: ['VISION-203'], ...member('status', STATUS) },
+  { id: 'VISION-207', ...REQUEST, section: '2.5a', needs: ['VISION-203'], ...member('message', OPTIONAL_TEXT) },
+  {
+    id: 'VISION-208',
+    ...REQUEST,
+    section: '4.4',
+    severity: 'should',
+    needs: ['VISION-206'],
+    ...member('status', PROCESSING),
+    remedy: 'Send processing, and show the end in the list; the platform understands ready and failed as well.',
+  },
+  {
+    id: 'VISION-301',
+    operation: 'listVideos',
+    on: 'clip',
+    section: '1',
+    severity: 'must',
+    title: 'a list by requestId is answered with 200',
+    remedy: 'Answer 200 while the clip is in preparation, with an empty list.',
+    check: hasStatus(200),
+  },
+  ...rulesOfList('clip', ENVELOPE_RULES),
+  {
+    id: 'VISION-306',
+    ...CLIP,
+    section: '4.5',
+    title: 'requestId filters the list of videos',
+    remedy: 'List the videos of that request only.',
+    check: hasAllTheSameRequest,
+  },
+  {
+    id: 'VISION-307',
+    ...CLIP,
+    section: '1',
+    title: 'the clip of a recorded range is listed once it is prepared',
+    remedy: 'Put the prepared clip into the list.',
+    check: isPrepared,
+  },
+  {
+    id: 'VISION-308',
+    ...CLIP,
+    section: '4.4',
+    title: 'the clip overlaps the range of its request',
+    remedy: 'Cut the clip from the requested range.',
+    check: isWithinRequest,
+  },
+  {
+    id: 'VISION-309',
+    ...CLIP,
+    section: '4.5',
+    severity: 'should',
+    title: 'a clip names its requestId',
+    remedy: 'Put the requestId into every clip.',
+    check: namesRequest,
+  },
+  ...rulesOfList('clip', ELEMENT_RULES),
+  ...rulesOfList('clip', VALUE_RULES),
+  {
+    id: 'VISION-420',
+    ...CLIP,
+    section: '4.4',
+    title: 'the clip is of the truck and the camera of its request',
+    remedy: 'Cut the clip from the recordings of the requested camera, and return its truckId and cameraId.',
+    check: isOfRequest,
+  },
+  {
+    id: 'VISION-422',
+    operation: 'listVideos',
+    on: 'clipAgain',
+    section: '3',
+    severity: 'must',
+    needs: ['VISION-206', 'VISION-305'],
+    title: 'the status of a request does not change after ready or failed',
+    remedy: 'Store the status of the request: ready and failed are final.',
+    check: keepsState,
+  },
+  {
+    id: 'VISION-421',
+    operation: 'listVideos',
+    on: 'clipAgain',
+    section: '4.5',
+    severity: 'must',
+    needs: ['VISION-307', 'VISION-311'],
+    title: 'a clip that was listed is listed again',
+    remedy: 'Keep a prepared clip in the list, with a new link when the old one has expired.',
+    check: keepsClip,
+  },
+  {
+    id: 'VISION-423',
+    operation: 'requestVideo',
+    on: 'secondRequest',
+    section: '2.5a',
+    severity: 'must',
+    needs: ['VISION-205'],
+    title: 'requests of two ranges have two requestIds',
+    remedy: 'Create a new requestId for each request: the platform polls each clip by it.',
+    check: hasOwnRequestId,
+  },
+  {
+    id: 'VISION-424',
+    operation: 'requestVideo',
+    on: 'requestNowhere',
+    section: '4.4',
+    severity: 'must',
+    needs: ['VISION-201'],
+    title: 'a request for a known camera is not answered with 404 where nothing was recorded',
+    remedy: 'Accept the request with 202, and let it become failed: 404 means that the camera is unknown.',
+    check: isKnown,
+  },
   ...CLIP_FILE_RULES,
 ];

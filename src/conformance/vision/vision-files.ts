@@ -1,7 +1,7 @@
 import { continuesFile, contentRange, hasVisibleEnd, isUncompressed } from '../../media/file-headers.js';
 import { InvalidMp4Error, Mp4BoxValidator } from '../../media/mp4-box-validator.js';
 import { beginsAsMp4 } from '../../media/mp4-start.js';
-import { hasStatus, serverRules, shown } from '../checks.js';
+import { hasStatus, shown } from '../checks.js';
 import type { Exchange } from '../exchange.js';
 import { failed, notApplicable, passed, passedIf, passedUnless, type Rule } from '../rule.js';
 
@@ -100,48 +100,136 @@ const keepsEtag: Check = async (exchange, run) => {
   return passedIf(before === after, `ETag is ${shown(after)}, it was ${shown(before)}`);
 };
 
-const RECORDING = serverRules(
-  `
-VISION-160 | must | 2.6 | listContinuous | download | - | the link of a recording answers a GET without a key with 200 | Let downloadUrl work by itself, without an API key and without a redirect to a login.
-VISION-167 | must | 8 | listContinuous | download | - | a file has as many bytes as its Content-Length | Send the size of the file as Content-Length, then the whole file.
-VISION-169 | must | 8 | listContinuous | download | - | a file is sent without compression, and announces its end | Send Content-Length, or Transfer-Encoding: chunked, and no Content-Encoding: otherwise a cut file cannot be recognised, or resumed.
-VISION-161 | must | 2.6 | listContinuous | download | - | the link of a recording leads to an MP4 file | Send the bytes of the MP4 file.
-VISION-168 | must | 2.6 | listContinuous | download | VISION-161 VISION-167 | the file of a recording is a whole MP4 | List a recording when its file is complete: every box (moov and mdat are required) ends with the file or before.
-VISION-162 | should | 8 | listContinuous | download | VISION-169 | a download has a Content-Length | Send Content-Length, so that a cut file is noticed.
-VISION-163 | should | 8 | listContinuous | download | - | a download has an ETag | Send ETag, so that an interrupted download can be resumed.
-VISION-164 | should | 8 | listContinuous | downloadPart | VISION-168 | a download with Range is answered with 206 and that part | Support Range, so that an interrupted download can be resumed.
-VISION-165 | must | 8 | listContinuous | resumed | VISION-168 | a download that is resumed with Range brings the rest of the same file, or the whole file again | Answer Range with 206, Content-Range and exactly these bytes, or ignore it and answer 200.
-VISION-166 | should | 8 | listContinuous | resumed | - | the ETag of a file stays the same | Derive ETag from the file, not from the request.
-`,
-  {
-    'VISION-160': worksAlone,
-    'VISION-161': isMp4,
-    'VISION-162': has('content-length'),
-    'VISION-163': has('etag'),
-    'VISION-164': isPart,
-    'VISION-165': continues,
-    'VISION-166': keepsEtag,
-    'VISION-167': isComplete,
-    'VISION-168': isWholeMp4,
-    'VISION-169': hasPlainEnd,
-  },
-);
+/** What the rules of the file of a recording, and of that of a clip, have in common. */
+const FILE = { operation: 'listContinuous', on: 'download' } as const;
+const CLIP_FILE = { operation: 'listVideos', on: 'clipDownload', section: '1', severity: 'must' } as const;
 
-const CLIP = serverRules(
-  `
-VISION-360 | must | 1 | listVideos | clipDownload | - | the link of a clip answers a GET without a key with 200 | Let downloadUrl work by itself, without an API key.
-VISION-361 | must | 1 | listVideos | clipDownload | - | the link of a clip leads to an MP4 file | Send the bytes of the MP4 file.
-VISION-362 | must | 1 | listVideos | clipDownload | VISION-361 | the file of a clip is a whole MP4 | List a clip when its file is complete.
-`,
+export const FILE_RULES: readonly Rule[] = [
   {
-    'VISION-360': worksAlone,
-    'VISION-361': isMp4,
-    'VISION-362': async (exchange, run) => {
+    id: 'VISION-160',
+    ...FILE,
+    section: '2.6',
+    severity: 'must',
+    title: 'the link of a recording answers a GET without a key with 200',
+    remedy: 'Let downloadUrl work by itself, without an API key and without a redirect to a login.',
+    check: worksAlone,
+  },
+  {
+    id: 'VISION-167',
+    ...FILE,
+    section: '8',
+    severity: 'must',
+    title: 'a file has as many bytes as its Content-Length',
+    remedy: 'Send the size of the file as Content-Length, then the whole file.',
+    check: isComplete,
+  },
+  {
+    id: 'VISION-169',
+    ...FILE,
+    section: '8',
+    severity: 'must',
+    title: 'a file is sent without compression, and announces its end',
+    remedy:
+      'Send Content-Length, or Transfer-Encoding: chunked, and no Content-Encoding: otherwise a cut file cannot be recognised, or resumed.',
+    check: hasPlainEnd,
+  },
+  {
+    id: 'VISION-161',
+    ...FILE,
+    section: '2.6',
+    severity: 'must',
+    title: 'the link of a recording leads to an MP4 file',
+    remedy: 'Send the bytes of the MP4 file.',
+    check: isMp4,
+  },
+  {
+    id: 'VISION-168',
+    ...FILE,
+    section: '2.6',
+    severity: 'must',
+    needs: ['VISION-161', 'VISION-167'],
+    title: 'the file of a recording is a whole MP4',
+    remedy:
+      'List a recording when its file is complete: every box (moov and mdat are required) ends with the file or before.',
+    check: isWholeMp4,
+  },
+  {
+    id: 'VISION-162',
+    ...FILE,
+    section: '8',
+    severity: 'should',
+    needs: ['VISION-169'],
+    title: 'a download has a Content-Length',
+    remedy: 'Send Content-Length, so that a cut file is noticed.',
+    check: has('content-length'),
+  },
+  {
+    id: 'VISION-163',
+    ...FILE,
+    section: '8',
+    severity: 'should',
+    title: 'a download has an ETag',
+    remedy: 'Send ETag, so that an interrupted download can be resumed.',
+    check: has('etag'),
+  },
+  {
+    id: 'VISION-164',
+    ...FILE,
+    on: 'downloadPart',
+    section: '8',
+    severity: 'should',
+    needs: ['VISION-168'],
+    title: 'a download with Range is answered with 206 and that part',
+    remedy: 'Support Range, so that an interrupted download can be resumed.',
+    check: isPart,
+  },
+  {
+    id: 'VISION-165',
+    ...FILE,
+    on: 'resumed',
+    section: '8',
+    severity: 'must',
+    needs: ['VISION-168'],
+    title: 'a download that is resumed with Range brings the rest of the same file, or the whole file again',
+    remedy: 'Answer Range with 206, Content-Range and exactly these bytes, or ignore it and answer 200.',
+    check: continues,
+  },
+  {
+    id: 'VISION-166',
+    ...FILE,
+    on: 'resumed',
+    section: '8',
+    severity: 'should',
+    title: 'the ETag of a file stays the same',
+    remedy: 'Derive ETag from the file, not from the request.',
+    check: keepsEtag,
+  },
+];
+
+export const CLIP_FILE_RULES: readonly Rule[] = [
+  {
+    id: 'VISION-360',
+    ...CLIP_FILE,
+    title: 'the link of a clip answers a GET without a key with 200',
+    remedy: 'Let downloadUrl work by itself, without an API key.',
+    check: worksAlone,
+  },
+  {
+    id: 'VISION-361',
+    ...CLIP_FILE,
+    title: 'the link of a clip leads to an MP4 file',
+    remedy: 'Send the bytes of the MP4 file.',
+    check: isMp4,
+  },
+  {
+    id: 'VISION-362',
+    ...CLIP_FILE,
+    needs: ['VISION-361'],
+    title: 'the file of a clip is a whole MP4',
+    remedy: 'List a clip when its file is complete.',
+    check: async (exchange, run) => {
       const complete = await isComplete(exchange, run);
       return complete.outcome === 'passed' ? isWholeMp4(exchange, run) : complete;
     },
   },
-);
-
-export const FILE_RULES: readonly Rule[] = RECORDING();
-export const CLIP_FILE_RULES: readonly Rule[] = CLIP();
+];

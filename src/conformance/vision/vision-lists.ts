@@ -1,69 +1,68 @@
-import { epochMillis } from '../../contracts/common/instant.js';
+import { epochMillis, parseInstant } from '../../contracts/common/instant.js';
 import { isJsonObject, ownField } from '../../contracts/common/json.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
-import { jsonRules, memberRow, rulesOf, serverRules, shown, sizeRules, TRUE } from '../checks.js';
+import { declaredAsJson, inJson, member, shown, smallEnough, TRUE } from '../checks.js';
 import type { Exchange } from '../exchange.js';
-import { failed, notApplicable, notProven, passed, passedUnless, type Rule, type Verdict } from '../rule.js';
+import { failed, notApplicable, passed, passedUnless, type Verdict } from '../rule.js';
+import { differs, everyListed, noElements, onEveryPage } from './element-checks.js';
+import { ANSWER, LISTED, type ListRule, QUERY } from './list-rule.js';
 import { elementsOf, listFacts, listOf } from './vision-facts.js';
 
 /** Rules of an answer of `GET /videos` or `GET /videos/continuous`: its envelope and its elements. */
 
 const HOUR_MS = 3_600_000;
 
-export interface ListNames {
-  readonly on: string;
-  readonly operation: 'listVideos' | 'listContinuous';
-  /** First id of the block; the rules are numbered from it. */
-  readonly first: number;
-  readonly section: string;
-}
+/** The rule that the answer is JSON. */
+const IS_JSON = { videos: 'VISION-003', continuous: 'VISION-103', clip: 'VISION-303' } as const;
 
-export const visionId = (number: number): string => `VISION-${String(number).padStart(3, '0')}`;
-
-type Ids = readonly [string, string, string, string, string, string];
-
-/** Six ids from a number of a block. */
-export const idsOf = (first: number, number: number): Ids => {
-  const id = (offset: number) => visionId(first + number + offset);
-  return [id(0), id(1), id(2), id(3), id(4), id(5)];
-};
-
-const noElements = notProven('the list is empty');
-
-/** The number of the rule in its block. */
-const ELEMENT_FIELDS: readonly (readonly [number: number, field: string, form: string])[] = [
-  [10, 'id', 'text of 1 to 255 characters'],
-  [11, 'customerId', 'text of 1 to 255 characters'],
-  [12, 'truckId', 'text of 1 to 255 characters'],
-  [13, 'cameraId', 'text of 1 to 255 characters'],
-  [14, 'startTime', 'an ISO 8601 date-time with an offset'],
-  [15, 'endTime', 'an ISO 8601 date-time with an offset'],
-  [16, 'durationSeconds', 'a whole number of seconds'],
-  [17, 'downloadUrl', 'an address'],
-  [18, 'expiresAt', 'an ISO 8601 date-time with an offset'],
-];
-
-/** Numbers 1 to 4, and 19 for the size, of a block. The rule of the status is number 0; each list has its own. */
-export function envelopeRules({ on, operation, first, section }: ListNames): Rule[] {
-  const isVideos = operation === 'listVideos';
-  return [
-    ...sizeRules(visionId(first + 19), { operation, on }, (exchange) => {
+/** The rule of the status precedes these; each list has its own. */
+export const ENVELOPE_RULES: readonly ListRule[] = [
+  {
+    id: { videos: 'VISION-020', continuous: 'VISION-120', clip: 'VISION-320' },
+    section: '8',
+    severity: 'must',
+    ...smallEnough((exchange) => {
       const { name, elements } = listOf(exchange) ?? { name: '', elements: [] };
       return [[`data.${name}`, elements]];
     }),
-    ...jsonRules([visionId(first + 1), visionId(first + 2)], operation, on, 'the list'),
-    ...rulesOf(
-      { operation, section, on, needs: [visionId(first + 2)] },
-      memberRow(visionId(first + 3), 'success', TRUE),
-      [
-        visionId(first + 4),
-        isVideos ? 'data has an array of objects with the videos' : 'data.recordings is an array of objects, or absent',
-        `Send an object data with the array ${isVideos ? 'videos' : 'recordings'}.`,
-        (exchange) => passedUnless(listFault(exchange)),
-      ],
-    ),
-  ];
-}
+  },
+  {
+    id: { videos: 'VISION-002', continuous: 'VISION-102', clip: 'VISION-302' },
+    section: '4',
+    severity: 'must',
+    ...declaredAsJson('the list'),
+  },
+  {
+    id: { videos: 'VISION-003', continuous: 'VISION-103', clip: 'VISION-303' },
+    section: '4',
+    severity: 'must',
+    ...inJson('the list'),
+  },
+  {
+    id: { videos: 'VISION-004', continuous: 'VISION-104', clip: 'VISION-304' },
+    section: ANSWER,
+    severity: 'must',
+    needs: [IS_JSON],
+    ...member('success', TRUE),
+  },
+  {
+    id: { videos: 'VISION-005', continuous: 'VISION-105', clip: 'VISION-305' },
+    section: ANSWER,
+    severity: 'must',
+    needs: [IS_JSON],
+    title: {
+      videos: 'data has an array of objects with the videos',
+      continuous: 'data.recordings is an array of objects, or absent',
+      clip: 'data has an array of objects with the videos',
+    },
+    remedy: {
+      videos: 'Send an object data with the array videos.',
+      continuous: 'Send an object data with the array recordings.',
+      clip: 'Send an object data with the array videos.',
+    },
+    check: (exchange) => passedUnless(listFault(exchange)),
+  },
+];
 
 function listFault(exchange: Exchange): string | undefined {
   const isOptional = exchange.request.operation === 'listContinuous';
@@ -77,16 +76,78 @@ function listFault(exchange: Exchange): string | undefined {
   return list.elements.every(isJsonObject) ? undefined : `the elements of data.${list.name} must be objects`;
 }
 
-/** Numbers 10 to 18 of a block: the fields of section 2.6. */
-export const elementRules = ({ on, operation, first, section }: ListNames): Rule[] =>
-  ELEMENT_FIELDS.flatMap(([number, field, form]) =>
-    rulesOf({ operation, section: field === 'expiresAt' ? '8' : section, on, needs: [visionId(first + 4)] }, [
-      visionId(first + number),
-      `${field} of every element is ${form}`,
-      `Send ${field} in every element, as ${form}.`,
-      (exchange) => elementVerdict(exchange, field),
-    ]),
-  );
+/** A field of section 2.6 in every element. */
+const fieldOf = (field: string, form: string): Pick<ListRule, 'title' | 'remedy' | 'check'> => ({
+  title: `${field} of every element is ${form}`,
+  remedy: `Send ${field} in every element, as ${form}.`,
+  check: onEveryPage((exchange) => elementVerdict(exchange, field)),
+});
+
+export const ELEMENT_RULES: readonly ListRule[] = [
+  {
+    id: { videos: 'VISION-011', continuous: 'VISION-111', clip: 'VISION-311' },
+    section: ANSWER,
+    severity: 'must',
+    needs: [LISTED],
+    ...fieldOf('id', 'text of 1 to 255 characters'),
+  },
+  {
+    id: { videos: 'VISION-012', continuous: 'VISION-112', clip: 'VISION-312' },
+    section: ANSWER,
+    severity: 'must',
+    needs: [LISTED],
+    ...fieldOf('customerId', 'text of 1 to 255 characters'),
+  },
+  {
+    id: { videos: 'VISION-013', continuous: 'VISION-113', clip: 'VISION-313' },
+    section: ANSWER,
+    severity: 'must',
+    needs: [LISTED],
+    ...fieldOf('truckId', 'text of 1 to 255 characters'),
+  },
+  {
+    id: { videos: 'VISION-014', continuous: 'VISION-114', clip: 'VISION-314' },
+    section: ANSWER,
+    severity: 'must',
+    needs: [LISTED],
+    ...fieldOf('cameraId', 'text of 1 to 255 characters'),
+  },
+  {
+    id: { videos: 'VISION-015', continuous: 'VISION-115', clip: 'VISION-315' },
+    section: ANSWER,
+    severity: 'must',
+    needs: [LISTED],
+    ...fieldOf('startTime', 'an ISO 8601 date-time with an offset'),
+  },
+  {
+    id: { videos: 'VISION-016', continuous: 'VISION-116', clip: 'VISION-316' },
+    section: ANSWER,
+    severity: 'must',
+    needs: [LISTED],
+    ...fieldOf('endTime', 'an ISO 8601 date-time with an offset'),
+  },
+  {
+    id: { videos: 'VISION-017', continuous: 'VISION-117', clip: 'VISION-317' },
+    section: ANSWER,
+    severity: 'must',
+    needs: [LISTED],
+    ...fieldOf('durationSeconds', 'a whole number of seconds'),
+  },
+  {
+    id: { videos: 'VISION-018', continuous: 'VISION-118', clip: 'VISION-318' },
+    section: ANSWER,
+    severity: 'must',
+    needs: [LISTED],
+    ...fieldOf('downloadUrl', 'an address'),
+  },
+  {
+    id: { videos: 'VISION-019', continuous: 'VISION-119', clip: 'VISION-319' },
+    section: '8',
+    severity: 'must',
+    needs: [LISTED],
+    ...fieldOf('expiresAt', 'an ISO 8601 date-time with an offset'),
+  },
+];
 
 function elementVerdict(exchange: Exchange, field: string): Verdict {
   const { facts } = listFacts(exchange);
@@ -113,63 +174,81 @@ function strictFault(exchange: Exchange, field: string): string | undefined {
 
 const isAddress = (url: unknown): boolean => typeof url === 'string' && /^https?:\/\//i.test(url) && URL.canParse(url);
 
-/** Numbers 20 to 24 of a block: the values of the elements whose fields are valid. */
-export function valueRules({ on, operation, first }: ListNames): Rule[] {
-  const [order, duration, customer, link, hour] = idsOf(first, 20);
-  const filters = operation === 'listVideos' ? '4.5' : '4.6';
-  const list = `${operation} | ${on} | ${visionId(first + 4)}`;
-  return serverRules(
-    `
-${order} | must | 2.6 | ${list} | every element ends after it starts | Send endTime after startTime.
-${duration} | must | 2.6 | ${list} | durationSeconds is the time from startTime to endTime | Compute durationSeconds from the range; a difference of one second is accepted.
-${customer} | must | ${filters} | ${list} | every element is of the requested customer | List the elements of the customerId of the request only, and return that customerId.
-${link} | must | 8 | ${list} | the link of every element is valid now | Create a new link for each list, with an expiresAt in the future.
-${hour} | should | 8 | ${list} | the link of every element leaves an hour or more for the download | Let a link expire several hours after it was listed.
-`,
-    {
-      [order]: everyElement(({ startTime, endTime }) =>
-        epochMillis(endTime) > epochMillis(startTime) ? undefined : 'endTime is not after startTime',
-      ),
-      [duration]: everyElement(({ startTime, endTime, durationSeconds }) => {
-        const seconds = (epochMillis(endTime) - epochMillis(startTime)) / 1000;
-        // A range that ends too early is the fault of another rule.
-        return durationSeconds === undefined || seconds <= 0 || Math.abs(seconds - durationSeconds) <= 1
-          ? undefined
-          : `durationSeconds is ${durationSeconds}, the range has ${seconds}`;
-      }),
-      [customer]: everyElement(({ customerId }, exchange) => differs('customerId', customerId, exchange)),
-      [link]: everyElement((element) => (leftMs(element) <= 0 ? 'expiresAt has passed' : undefined)),
-      [hour]: everyElement((element) => {
-        const left = leftMs(element);
-        return left <= 0 || left >= HOUR_MS ? undefined : `expires in ${Math.round(left / 60_000)} minutes`;
-      }),
-    },
-  )();
+/** The values of the elements whose fields are valid. */
+export const VALUE_RULES: readonly ListRule[] = [
+  {
+    id: { videos: 'VISION-021', continuous: 'VISION-121', clip: 'VISION-321' },
+    section: '2.6',
+    severity: 'must',
+    needs: [LISTED],
+    title: 'every element ends after it starts',
+    remedy: 'Send endTime after startTime.',
+    check: onEveryPage(endsAfterStart),
+  },
+  {
+    id: { videos: 'VISION-022', continuous: 'VISION-122', clip: 'VISION-322' },
+    section: '2.6',
+    severity: 'must',
+    needs: [LISTED],
+    title: 'durationSeconds is the time from startTime to endTime',
+    remedy: 'Compute durationSeconds from the range; a difference of one second is accepted.',
+    check: everyListed(({ startTime, endTime, durationSeconds }) => {
+      const seconds = (epochMillis(endTime) - epochMillis(startTime)) / 1000;
+      // A range that ends too early is the fault of another rule.
+      return durationSeconds === undefined || seconds <= 0 || Math.abs(seconds - durationSeconds) <= 1
+        ? undefined
+        : `durationSeconds is ${durationSeconds}, the range has ${seconds}`;
+    }),
+  },
+  {
+    id: { videos: 'VISION-023', continuous: 'VISION-123', clip: 'VISION-323' },
+    section: QUERY,
+    severity: 'must',
+    needs: [LISTED],
+    title: 'every element is of the requested customer',
+    remedy: 'List the elements of the customerId of the request only, and return that customerId.',
+    check: everyListed(({ customerId }, exchange) => differs('customerId', customerId, exchange)),
+  },
+  {
+    id: { videos: 'VISION-024', continuous: 'VISION-124', clip: 'VISION-324' },
+    section: '8',
+    severity: 'must',
+    needs: [LISTED],
+    title: 'the link of every element is valid now',
+    remedy: 'Create a new link for each list, with an expiresAt in the future.',
+    check: everyListed((element) => (leftMs(element) <= 0 ? 'expiresAt has passed' : undefined)),
+  },
+  {
+    id: { videos: 'VISION-025', continuous: 'VISION-125', clip: 'VISION-325' },
+    section: '8',
+    severity: 'should',
+    needs: [LISTED],
+    title: 'the link of every element leaves an hour or more for the download',
+    remedy: 'Let a link expire several hours after it was listed.',
+    check: everyListed((element) => {
+      const left = leftMs(element);
+      return left <= 0 || left >= HOUR_MS ? undefined : `expires in ${Math.round(left / 60_000)} minutes`;
+    }),
+  },
+];
+
+/** Also of an element with another fault: the times alone are needed. */
+function endsAfterStart(exchange: Exchange): Verdict {
+  const elements = elementsOf(exchange);
+  if (elements.length === 0) return noElements;
+  for (const element of elements) {
+    const [start, end] = ['startTime', 'endTime'].map((name) => instantOf(ownField(element, name)));
+    if (start !== undefined && end !== undefined && end <= start)
+      return failed(`element ${shown(ownField(element, 'id'))}: endTime is not after startTime`);
+  }
+  return passed;
 }
+
+const instantOf = (value: unknown): number | undefined => {
+  const instant = typeof value === 'string' ? parseInstant(value) : undefined;
+  return instant === undefined ? undefined : epochMillis(instant);
+};
 
 /** Milliseconds until the link expires. */
 const leftMs = ({ expiresAt }: Recording): number =>
   expiresAt === undefined ? Infinity : epochMillis(expiresAt) - Date.now();
-
-export const queryValue = (exchange: Exchange, name: string): string | undefined =>
-  new URL(exchange.request.url).searchParams.get(name) ?? undefined;
-
-export function differs(name: string, value: string, exchange: Exchange): string | undefined {
-  const requested = queryValue(exchange, name);
-  return requested === undefined || requested.toLowerCase() === value.toLowerCase()
-    ? undefined
-    : `${name} is ${shown(value)}, requested was ${shown(requested)}`;
-}
-
-/** A check of the elements whose fields are valid. */
-export const everyElement =
-  (faultOf: (element: Recording, exchange: Exchange) => string | undefined) =>
-  (exchange: Exchange): Verdict => {
-    const { valid } = listFacts(exchange);
-    if (valid.length === 0) return noElements;
-    for (const element of valid) {
-      const fault = faultOf(element, exchange);
-      if (fault !== undefined) return failed(`element ${element.id}: ${fault}`);
-    }
-    return passed;
-  };

@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject, ownField } from '../../contracts/common/json.js';
-import { hasStatus, serverRules, shown, statusFault } from '../checks.js';
+import { hasStatus, shown, statusFault } from '../checks.js';
 import type { Exchange } from '../exchange.js';
 import { failed, notApplicable, notProven, passedIf, passedUnless, type Rule, type Verdict } from '../rule.js';
+import { ANSWER, LISTED, type ListRule, QUERY } from './list-rule.js';
 import { elementsOf, paginationOf } from './vision-facts.js';
-import { idsOf, type ListNames, visionId } from './vision-lists.js';
 
 /** Rules of the pagination of an answer, and of the parameters `page` and `pageSize`. */
 
@@ -30,58 +30,82 @@ const hasCounts: Check = (exchange) => {
   })(exchange);
 };
 
-/** Numbers 30 to 34 of a block: pagination of a list without `page` and `pageSize`. */
-export function paginationRules({ on, operation, first }: ListNames): Rule[] {
-  const [counts, defaultPage, defaultSize, pages, items] = idsOf(first, 30);
-  const section = operation === 'listVideos' ? '4.5' : '2.6';
-  const list = `${operation} | ${on} | ${visionId(first + 4)}`;
-  return serverRules(
-    `
-${counts} | must | ${section} | ${list} | page, pageSize, totalItems and totalPages are whole numbers, or absent | Send the four fields of the pagination as whole numbers.
-${defaultPage} | must | 8 | ${list} | the default page is 1 | Return the first page where the request has no page, and page: 1.
-${defaultSize} | must | 8 | ${list} | the default pageSize is 20 | Return at most 20 elements where the request has no pageSize, and pageSize: 20.
-${pages} | must | ${section} | ${list} | totalPages is totalItems divided by pageSize, rounded up | Compute totalPages from totalItems and pageSize.
-${items} | must | ${section} | ${list} | totalItems counts the elements of all pages | Count the elements that match the request.
-`,
-    {
-      [counts]: hasCounts,
-      [defaultPage]: paged(({ page }) => (!isCount(page) || page === 1 ? undefined : `page is ${page}`)),
-      [defaultSize]: paged(({ pageSize }, exchange) => {
-        if (isCount(pageSize) && pageSize !== 20) return `pageSize is ${pageSize}`;
-        const { length } = elementsOf(exchange);
-        return length > 20 ? `the page has ${length} elements` : undefined;
-      }),
-      [pages]: paged(({ totalItems, totalPages, pageSize }) => {
-        if (!isCount(totalItems) || !isCount(totalPages) || !isCount(pageSize) || pageSize === 0) return undefined;
-        const expected = Math.ceil(totalItems / pageSize);
-        // Some servers count an empty list as one page.
-        return totalPages === expected || (totalItems === 0 && totalPages === 1)
-          ? undefined
-          : `totalPages is ${totalPages}, expected ${expected}`;
-      }),
-      [items]: paged(({ totalItems, pageSize }, exchange) => {
-        const { length } = elementsOf(exchange);
-        const size = isCount(pageSize) && pageSize > 0 ? pageSize : 20;
-        if (!isCount(totalItems)) return undefined;
-        if (length < size && length < 20 && totalItems !== length)
-          return `totalItems is ${totalItems}, the only page has ${length} elements`;
-        return totalItems < length ? `totalItems is ${totalItems}, the page has ${length} elements` : undefined;
-      }),
-    },
-  )();
-}
+/** The pagination of a list without `page` and `pageSize`. */
+export const PAGINATION_RULES: readonly ListRule[] = [
+  {
+    id: { videos: 'VISION-031', continuous: 'VISION-131' },
+    section: ANSWER,
+    severity: 'must',
+    needs: [LISTED],
+    title: 'page, pageSize, totalItems and totalPages are whole numbers, or absent',
+    remedy: 'Send the four fields of the pagination as whole numbers.',
+    check: hasCounts,
+  },
+  {
+    id: { videos: 'VISION-032', continuous: 'VISION-132' },
+    section: '8',
+    severity: 'must',
+    needs: [LISTED],
+    title: 'the default page is 1',
+    remedy: 'Return the first page where the request has no page, and page: 1.',
+    check: paged(({ page }) => (!isCount(page) || page === 1 ? undefined : `page is ${page}`)),
+  },
+  {
+    id: { videos: 'VISION-033', continuous: 'VISION-133' },
+    section: '8',
+    severity: 'must',
+    needs: [LISTED],
+    title: 'the default pageSize is 20',
+    remedy: 'Return at most 20 elements where the request has no pageSize, and pageSize: 20.',
+    check: paged(({ pageSize }, exchange) => {
+      if (isCount(pageSize) && pageSize !== 20) return `pageSize is ${pageSize}`;
+      const { length } = elementsOf(exchange);
+      return length > 20 ? `the page has ${length} elements` : undefined;
+    }),
+  },
+  {
+    id: { videos: 'VISION-034', continuous: 'VISION-134' },
+    section: ANSWER,
+    severity: 'must',
+    needs: [LISTED],
+    title: 'totalPages is totalItems divided by pageSize, rounded up',
+    remedy: 'Compute totalPages from totalItems and pageSize.',
+    check: paged(({ totalItems, totalPages, pageSize = 20 }) => {
+      if (!isCount(totalItems) || !isCount(totalPages) || !isCount(pageSize) || pageSize === 0) return undefined;
+      const expected = Math.ceil(totalItems / pageSize);
+      // Some servers count an empty list as one page.
+      return totalPages === expected || (totalItems === 0 && totalPages === 1)
+        ? undefined
+        : `totalPages is ${totalPages}, expected ${expected}`;
+    }),
+  },
+  {
+    id: { videos: 'VISION-035', continuous: 'VISION-135' },
+    section: ANSWER,
+    severity: 'must',
+    needs: [LISTED],
+    title: 'totalItems counts the elements of all pages',
+    remedy: 'Count the elements that match the request.',
+    check: paged(({ totalItems, pageSize }, exchange) => {
+      const { length } = elementsOf(exchange);
+      const size = isCount(pageSize) && pageSize > 0 ? pageSize : 20;
+      if (!isCount(totalItems)) return undefined;
+      if (length < size && length < 20 && totalItems !== length)
+        return `totalItems is ${totalItems}, the only page has ${length} elements`;
+      return totalItems < length ? `totalItems is ${totalItems}, the page has ${length} elements` : undefined;
+    }),
+  },
+];
 
-const areDistinct =
-  (secondPage: string): Check =>
-  async (exchange, run) => {
-    const second = await run.exchange(secondPage);
-    const [before = [], after = []] = [exchange, second].map((page) =>
-      elementsOf(page).map((element) => ownField(element, 'id')),
-    );
-    if (before.length === 0 || after.length === 0) return notProven('there are fewer than two elements');
-    const isRepeated = after.some((id) => before.includes(id));
-    return passedIf(!isRepeated, `the second page repeats ${shown(after[0])} of the first`);
-  };
+const areDistinct: ListRule['check'] = async (exchange, run, list) => {
+  const second = await run.exchange(`${list}Page2`);
+  const [before = [], after = []] = [exchange, second].map((page) =>
+    elementsOf(page).map((element) => ownField(element, 'id')),
+  );
+  if (before.length === 0 || after.length === 0) return notProven('there are fewer than two elements');
+  const isRepeated = after.some((id) => before.includes(id));
+  return passedIf(!isRepeated, `the second page repeats ${shown(after[0])} of the first`);
+};
 
 const hasOneElement: Check = (exchange) => {
   const { length } = elementsOf(exchange);
@@ -100,49 +124,97 @@ const returnsPage =
     return passedIf(pageSize == null || pageSize === 1, `pagination.pageSize is ${shown(pageSize)}, expected 1`);
   };
 
-/** Numbers 0 to 5 of a block. */
-export function pageRules({ on, operation, first, section }: ListNames): Rule[] {
-  const [page1, limits, repeats, page2, second, others] = idsOf(first, 0);
-  const of = (page: number) => `must | ${section} | ${operation} | ${on}Page${page}`;
-  return serverRules(
-    `
-${page1} | ${of(1)} | - | a page of one element is answered with 200 | Accept page and pageSize.
-${limits} | ${of(1)} | - | pageSize limits the elements of a page | Return at most pageSize elements.
-${repeats} | ${of(1)} | - | the pagination repeats page and pageSize of the request | Return the page and the pageSize of the request.
-${page2} | ${of(2)} | - | the second page is answered with 200 | Accept page and pageSize.
-${second} | ${of(2)} | - | the pagination of the second page names page 2 | Return the page of the request.
-${others} | ${of(1)} | ${limits} ${page2} ${operation === 'listVideos' ? 'VISION-028' : 'VISION-128'} | the second page has other elements than the first | Use a stable order, and skip the elements of earlier pages.
-`,
-    {
-      [page1]: hasStatus(200),
-      [limits]: hasOneElement,
-      [repeats]: returnsPage(1),
-      [page2]: hasStatus(200),
-      [second]: returnsPage(2),
-      [others]: areDistinct(`${on}Page2`),
-    },
-  )();
-}
+const LIMITED = { videos: 'VISION-081', continuous: 'VISION-145' } as const;
+const SECOND_PAGE = { videos: 'VISION-083', continuous: 'VISION-147' } as const;
+const NO_REPEATS = { videos: 'VISION-028', continuous: 'VISION-128' } as const;
+
+/** Pages of one element. */
+export const PAGE_RULES: readonly ListRule[] = [
+  {
+    id: { videos: 'VISION-080', continuous: 'VISION-144' },
+    section: QUERY,
+    severity: 'must',
+    on: 'Page1',
+    title: 'a page of one element is answered with 200',
+    remedy: 'Accept page and pageSize.',
+    check: hasStatus(200),
+  },
+  {
+    id: { videos: 'VISION-081', continuous: 'VISION-145' },
+    section: QUERY,
+    severity: 'must',
+    on: 'Page1',
+    title: 'pageSize limits the elements of a page',
+    remedy: 'Return at most pageSize elements.',
+    check: hasOneElement,
+  },
+  {
+    id: { videos: 'VISION-082', continuous: 'VISION-146' },
+    section: QUERY,
+    severity: 'must',
+    on: 'Page1',
+    title: 'the pagination repeats page and pageSize of the request',
+    remedy: 'Return the page and the pageSize of the request.',
+    check: returnsPage(1),
+  },
+  {
+    id: { videos: 'VISION-083', continuous: 'VISION-147' },
+    section: QUERY,
+    severity: 'must',
+    on: 'Page2',
+    title: 'the second page is answered with 200',
+    remedy: 'Accept page and pageSize.',
+    check: hasStatus(200),
+  },
+  {
+    id: { videos: 'VISION-084', continuous: 'VISION-148' },
+    section: QUERY,
+    severity: 'must',
+    on: 'Page2',
+    title: 'the pagination of the second page names page 2',
+    remedy: 'Return the page of the request.',
+    check: returnsPage(2),
+  },
+  {
+    id: { videos: 'VISION-085', continuous: 'VISION-149' },
+    section: QUERY,
+    severity: 'must',
+    on: 'Page1',
+    needs: [LIMITED, SECOND_PAGE, NO_REPEATS],
+    title: 'the second page has other elements than the first',
+    remedy: 'Use a stable order, and skip the elements of earlier pages.',
+    check: areDistinct,
+  },
+];
 
 /** The maximum of section 8, and a pageSize above it, which is refused or reduced to 100. */
-export const pageSizeRules = (operation: ListNames['operation'], on: string, large: string, full: string): Rule[] =>
-  serverRules(
-    `
-${large} | must | 8 | ${operation} | ${on}LargePage | - | a pageSize above 100 is answered with 400, or with at most 100 elements | Limit pageSize to 100.
-${full} | must | 8 | ${operation} | ${on}FullPage | - | a pageSize of 100 is accepted | Accept a pageSize from 1 to 100, and return that pageSize.
-`,
-    {
-      [large]: (exchange) => {
-        const fault = statusFault(exchange, 200, 400);
-        if (fault !== undefined || exchange.status === 400) return passedUnless(fault);
-        const { length } = elementsOf(exchange);
-        if (length > 100) return failed(`the page has ${length} elements`);
-        return passedUnless(pageSizeFault(exchange, (pageSize) => pageSize <= 100));
-      },
-      [full]: (exchange) =>
-        passedUnless(statusFault(exchange, 200) ?? pageSizeFault(exchange, (pageSize) => pageSize === 100)),
+export const PAGE_SIZE_RULES: readonly ListRule[] = [
+  {
+    id: { videos: 'VISION-043', continuous: 'VISION-150' },
+    section: '8',
+    severity: 'must',
+    on: 'LargePage',
+    title: 'a pageSize above 100 is answered with 400, or with at most 100 elements',
+    remedy: 'Limit pageSize to 100.',
+    check: (exchange) => {
+      const fault = statusFault(exchange, 200, 400);
+      if (fault !== undefined || exchange.status === 400) return passedUnless(fault);
+      const { length } = elementsOf(exchange);
+      if (length > 100) return failed(`the page has ${length} elements`);
+      return passedUnless(pageSizeFault(exchange, (pageSize) => pageSize <= 100));
     },
-  )();
+  },
+  {
+    id: { videos: 'VISION-044', continuous: 'VISION-151' },
+    section: '8',
+    severity: 'must',
+    on: 'FullPage',
+    title: 'a pageSize of 100 is accepted',
+    remedy: 'Accept a pageSize from 1 to 100, and return that pageSize.',
+    check: (exchange) =>
+      passedUnless(statusFault(exchange, 200) ?? pageSizeFault(exchange, (pageSize) => pageSize === 100)),
+  },
+];
 
 function pageSizeFault(exchange: Exchange, isValid: (pageSize: number) => boolean): string | undefined {
   const pageSize = ownField(paginationOf(exchange), 'pageSize');

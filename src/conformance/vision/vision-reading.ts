@@ -2,6 +2,7 @@ import { ownField } from '../../contracts/common/json.js';
 import { epochMillis, parseInstant } from '../../contracts/common/instant.js';
 import { type Exchange, UnprovenError } from '../exchange.js';
 import type { Exchanges } from '../rule.js';
+import type { ListName } from './list-rule.js';
 import { elementsOf, paginationOf } from './vision-facts.js';
 
 /** Reads all pages of a range, as the platform does, and as it does not: with small pages. */
@@ -14,7 +15,8 @@ const MAX_PAGE_SIZE = 100;
 /** Small pages show faults that one page of a short list hides. */
 const SMALL_PAGES = 3;
 
-export type ListName = 'videos' | 'continuous';
+/** The lists with pages. */
+export type ReadList = Exclude<ListName, 'clip'>;
 
 /** Small pages, the same again, and pages of 100, with which the platform reads. */
 export type ReadingName = 'All' | 'Repeat' | 'Again';
@@ -95,7 +97,7 @@ async function readAll(run: Exchanges, name: string): Promise<Reading> {
 type Query = Readonly<Record<string, string>>;
 
 /** The query of a reading: the range, and pages that divide a short list as well. */
-export async function scopeOf(run: Exchanges, list: ListName, isSmall: boolean): Promise<Query> {
+export async function scopeOf(run: Exchanges, list: ReadList, isSmall: boolean): Promise<Query> {
   const first = await run.exchange(list);
   const elements = elementsOf(first).map((element) => listed(element, 1));
   if (elements.length === 0) throw new UnprovenError(`the list of the request "${list}" is empty`);

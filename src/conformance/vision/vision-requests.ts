@@ -4,12 +4,12 @@ import { strongValidator } from '../../media/file-headers.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
 import { valueAt } from '../checks.js';
 import { type Exchange, UnprovenError } from '../exchange.js';
-import { failing, refusalPlans, refusedBodyPlans, type RequestRow } from '../refusals.js';
+import { failing, refusalPlans, refusedBodyPlans, type RefusedRequest } from '../refusals.js';
 import type { Draft, Exchanges, RequestPlan } from '../rule.js';
 import { clipOf, rangeIn } from './vision-clip-range.js';
 import { elementsOf, listOf } from './vision-facts.js';
 import { PART, resumedFrom } from './vision-files.js';
-import { insideOf, type ListName, scopeOf } from './vision-reading.js';
+import { insideOf, type ReadList, scopeOf } from './vision-reading.js';
 import { VISION_REFUSED } from './vision-table.js';
 
 /** The requests of the role `vision-server`. */
@@ -20,7 +20,11 @@ const DEFAULT_RANGE_DAYS = 30;
 const CLOSED_MS = 60_000;
 /** A server that ignores `Range` sends the whole file, which need not be read again. */
 const PEEK_BYTES = 4_096;
-const ANY_TRUCK = 'conformance-kit-unknown';
+/** A state that goes back does so in the next lists. */
+const CLIP_AGAIN_MS = 1_000;
+const UNKNOWN = 'conformance-kit-unknown';
+/** Nobody has footage of that time. */
+const NOWHERE = { startTime: '2001-01-01T00:00:00Z', endTime: '2001-01-01T00:01:00Z' } as const;
 
 export const OPERATIONS = {
   requestVideo: { method: 'POST', path: pathOf('requestVideo'), maxBytes: MAX_WHOLE_BYTES },
@@ -77,7 +81,7 @@ const continuous = (changes: ValuesOf = () => ({})): RequestPlan => ({
 });
 
 /** All pages of a list, one request each. */
-const reading = (list: ListName, isSmall: boolean): RequestPlan => ({
+const reading = (list: ReadList, isSmall: boolean): RequestPlan => ({
   operation: list === 'videos' ? 'listVideos' : 'listContinuous',
   draft: async (run, page) => {
     const query = async () => ({ ...(await scopeOf(run, list, isSmall)), page: String(page) });
@@ -88,7 +92,7 @@ const reading = (list: ListName, isSmall: boolean): RequestPlan => ({
 /** A request that is refused for another reason needs no known truck; a server may look for the truck first. */
 const ofAnyTruck = continuous(async (run) => ({
   truckId: await truckOf(run).catch((error: unknown) => {
-    if (error instanceof UnprovenError) return ANY_TRUCK;
+    if (error instanceof UnprovenError) return UNKNOWN;
     throw error;
   }),
 }));
@@ -109,6 +113,17 @@ const fieldsOfFirst =
     return Object.fromEntries(names.map((name) => [name, text(first[name])]));
   };
 
+/** The truck of the list, which is known also where the list has no recordings. */
+async function knownTruck(run: Exchanges): Promise<Values> {
+  const { status, request } = await run.exchange('continuous');
+  if (status !== 200) throw new UnprovenError('no truck is known: the list of recordings is not answered with 200');
+  return { truckId: new URL(request.url).searchParams.get('truckId') ?? undefined };
+}
+
+const nowhere =
+  (known: ValuesOf): ValuesOf =>
+  async (run) => ({ ...(await known(run)), ...NOWHERE });
+
 const requestOf = (which: 'first' | 'last'): RequestPlan => ({
   operation: 'requestVideo',
   writes: true,
@@ -116,6 +131,13 @@ const requestOf = (which: 'first' | 'last'): RequestPlan => ({
 });
 
 const request = requestOf('first');
+
+/** A camera of a recording, at a time of which nobody has footage. */
+const requestNowhere: RequestPlan = {
+  operation: 'requestVideo',
+  writes: true,
+  draft: async (run) => ({ body: { customerId: customerOf(run), ...(await clipOf(run, 'first')), ...NOWHERE } }),
+};
 
 /** The list of clips by the id of a request, until its clip is listed or has failed. */
 const clipFrom = (name: string): RequestPlan => ({
@@ -174,7 +196,7 @@ const PLAIN: Readonly<Record<string, RequestPlan>> = {
 const plain = (operation: string): RequestPlan => PLAIN[operation] ?? request;
 
 /** A camera is looked for in a known truck. */
-function valid(operation: string, [, field, , value]: RequestRow): RequestPlan {
+function valid(operation: string, { field, value }: RefusedRequest): RequestPlan {
   if (operation === 'requestVideo') return request;
   if (field === 'cameraId')
     return operation === 'listVideos' ? videos(async (run) => ({ truckId: await truckOf(run) })) : continuous();
@@ -186,6 +208,9 @@ export const PLANS: Readonly<Record<string, RequestPlan>> = {
   videosOfTruck: videos(fieldsOfFirst('videos', 'truckId')),
   videosOfCamera: videos(fieldsOfFirst('videos', 'truckId', 'cameraId')),
   videosInRange: videos(async (run) => rangeIn(await firstOf(run, 'videos'))),
+  videosNowhere: videos(nowhere(fieldsOfFirst('videos', 'truckId'))),
+  videosNowhereOfCamera: videos(nowhere(fieldsOfFirst('videos', 'truckId', 'cameraId'))),
+  videosOfUnknownRequest: videos(async (run) => ({ ...(await fieldsOfFirst('videos')(run)), requestId: UNKNOWN })),
   videosAll: reading('videos', true),
   videosRepeat: reading('videos', true),
   videosAgain: reading('videos', false),
@@ -197,6 +222,8 @@ export const PLANS: Readonly<Record<string, RequestPlan>> = {
   continuous: continuous(),
   continuousOfCamera: continuous(fieldsOfFirst('continuous', 'cameraId')),
   continuousOfGivenCamera: continuous(({ fixtures: { cameraId } }) => ({ cameraId })),
+  continuousNowhere: continuous(nowhere(knownTruck)),
+  continuousNowhereOfCamera: continuous(nowhere(fieldsOfFirst('continuous', 'truckId', 'cameraId'))),
   continuousAll: reading('continuous', true),
   continuousRepeat: reading('continuous', true),
   continuousAgain: reading('continuous', false),
@@ -210,7 +237,9 @@ export const PLANS: Readonly<Record<string, RequestPlan>> = {
   resumed: download('continuous', resumed),
   request,
   secondRequest: requestOf('last'),
+  requestNowhere,
   clip: clipFrom('request'),
+  clipAgain: { ...clipFrom('request'), until: undefined, pauseMs: CLIP_AGAIN_MS },
   secondClip: clipFrom('secondRequest'),
   'VISION-076': failing(plain('listVideos')),
   'VISION-179': failing(plain('listContinuous')),

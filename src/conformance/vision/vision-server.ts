@@ -1,30 +1,21 @@
-import { epochMillis, secondsBetween } from '../../contracts/common/instant.js';
-import { isJsonObject } from '../../contracts/common/json.js';
+import { secondsBetween } from '../../contracts/common/instant.js';
+import { isJsonObject, ownField } from '../../contracts/common/json.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
-import { errorBodyFault, hasStatus, serverRules, statusFault, valueAt } from '../checks.js';
+import { errorBodyFault, statusFault, valueAt } from '../checks.js';
 import type { Exchange } from '../exchange.js';
-import { internalErrorRules, refusalRules, refusedBodyRules } from '../refusals.js';
-import {
-  failed,
-  notProven,
-  passed,
-  passedIf,
-  passedUnless,
-  type Rule,
-  type ServerRole,
-  type Verdict,
-} from '../rule.js';
+import { INTERNAL_ERROR, READS_REFUSED_BODY, refusalRules } from '../refusals.js';
+import { failed, notProven, passedIf, passedUnless, type Rule, type ServerRole, type Verdict } from '../rule.js';
+import { queryValue } from './element-checks.js';
+import { rulesOfList } from './list-rule.js';
 import { REQUEST_RULES } from './vision-clips.js';
-import { listFacts, listOf, paginationOf } from './vision-facts.js';
+import { elementsOf, listFacts, listOf, paginationOf } from './vision-facts.js';
 import { FILE_RULES } from './vision-files.js';
-import { queryValue, differs, elementRules, envelopeRules, everyElement, valueRules } from './vision-lists.js';
-import { pageRules, pageSizeRules, paginationRules } from './vision-pages.js';
+import { FILTER_RULES } from './vision-filters.js';
+import { ELEMENT_RULES, ENVELOPE_RULES, VALUE_RULES } from './vision-lists.js';
+import { PAGE_RULES, PAGE_SIZE_RULES, PAGINATION_RULES } from './vision-pages.js';
 import { OPERATIONS, PLANS } from './vision-requests.js';
 import { VISION_REFUSED } from './vision-table.js';
-import { wholeRules } from './vision-whole.js';
-
-const LIST_VIDEOS = { on: 'videos', operation: 'listVideos', first: 1, section: '4.5' } as const;
-const LIST_CONTINUOUS = { on: 'continuous', operation: 'listContinuous', first: 101, section: '2.6' } as const;
+import { WHOLE_RULES } from './vision-whole.js';
 
 type Check = Rule['check'];
 
@@ -36,26 +27,14 @@ function isListed(exchange: Exchange): Verdict {
   return passedUnless(statusFault(exchange, 200));
 }
 
-/** A truck that the kit took from the list of videos is known. */
-const isListedOfTruck: Check = (exchange, { fixtures }) =>
-  exchange.status === 404 && fixtures.truckId === undefined
+/** A truck of the list of videos is known. */
+const isListedOfTruck: Check = async (exchange, run) => {
+  const truckId = queryValue(exchange, 'truckId');
+  if (exchange.status !== 404 || truckId === undefined) return isListed(exchange);
+  const isKnown = elementsOf(await run.exchange('videos')).some((element) => ownField(element, 'truckId') === truckId);
+  return isKnown
     ? failed('the status is 404, although the list of videos has a clip of this truck')
     : isListed(exchange);
-
-const isOf =
-  (name: 'truckId' | 'cameraId'): Check =>
-  (exchange) =>
-    exchange.status === 200
-      ? everyElement((element) => differs(name, element[name], exchange))(exchange)
-      : hasStatus(200)(exchange);
-
-const overlaps: Check = (exchange) => {
-  if (exchange.status !== 200) return hasStatus(200)(exchange);
-  const [from, to] = ['startTime', 'endTime'].map((name) => Date.parse(queryValue(exchange, name) ?? ''));
-  if (from === undefined || to === undefined) return passed;
-  return everyElement(({ startTime, endTime }) =>
-    epochMillis(endTime) > from && epochMillis(startTime) < to ? undefined : 'lies outside the range of the request',
-  )(exchange);
 };
 
 const isNamedVideos: Check = (exchange) => {
@@ -79,37 +58,102 @@ const isConstant: Check = (exchange) => {
   return passedIf(shorter * 2 <= seconds.length, `most chunks are shorter than the longest of ${longest} s`);
 };
 
-const of = serverRules(
-  `
-VISION-001 | must | 4.5 | listVideos | videos | - | GET /video-platform/v1/videos with the key and a customerId is answered with 200 | Serve GET /video-platform/v1/videos, accept the key in the header API-KEY, and answer 200 for a known customer.
-VISION-006 | should | 4.5 | listVideos | videos | VISION-005 | the list of videos has the name data.videos | Name the list data.videos.
-VISION-007 | should | 4.5 | listVideos | videos | VISION-005 | the list of videos has a pagination | Send data.pagination with page, pageSize, totalItems and totalPages.
-VISION-040 | must | 4.5 | listVideos | videosOfTruck | - | truckId filters the list of videos | List the videos of that truck only.
-VISION-041 | must | 4.5 | listVideos | videosOfCamera | - | cameraId filters the list of videos | List the videos of that camera only.
-VISION-042 | must | 4.5 | listVideos | videosInRange | - | startTime and endTime filter the list of videos | List the videos that overlap the range only.
-VISION-101 | must | 4.6 | listContinuous | continuous | - | GET /video-platform/v1/videos/continuous with customer, truck and range is answered with 200 | Serve GET /video-platform/v1/videos/continuous, and answer 200 for a known truck, also where nothing was recorded.
-VISION-140 | must | 4.6 | listContinuous | continuous | VISION-105 | every recording is of the requested truck | List the recordings of that truck only.
-VISION-141 | must | 4.6 | listContinuous | continuous | VISION-105 | every recording overlaps the requested range | List the recordings that overlap the range only.
-VISION-142 | must | 4.6 | listContinuous | continuousOfCamera | - | cameraId filters the recordings | List the recordings of that camera only.
-VISION-143 | should | 4.6 | listContinuous | continuous | VISION-105 | the recordings have constant durations | Divide the recordings into chunks of one length.
-VISION-178 | should | 2.1 | listContinuous | VISION-190 | - | an error of the list of recordings has no details | Name the fields in error.message, and leave error.details out.
-`,
+const VIDEOS_LISTED: Rule = {
+  id: 'VISION-001',
+  section: '4.5',
+  severity: 'must',
+  operation: 'listVideos',
+  on: 'videos',
+  title: 'GET /video-platform/v1/videos with the key and a customerId is answered with 200',
+  remedy:
+    'Serve GET /video-platform/v1/videos, accept the key in the header API-KEY, and answer 200 for a known customer.',
+  check: isListed,
+};
+
+const VIDEOS_LIST: readonly Rule[] = [
   {
-    'VISION-001': isListed,
-    'VISION-006': isNamedVideos,
-    'VISION-007': hasPagination,
-    'VISION-040': isOf('truckId'),
-    'VISION-041': isOf('cameraId'),
-    'VISION-042': overlaps,
-    'VISION-101': isListedOfTruck,
-    'VISION-140': isOf('truckId'),
-    'VISION-141': overlaps,
-    'VISION-142': isOf('cameraId'),
-    'VISION-143': isConstant,
-    // The error schema of the continuous list has no `details` (section 2.1).
-    'VISION-178': ({ json }) => passedIf(!isJsonObject(valueAt(json, 'error.details')), 'error.details is present'),
+    id: 'VISION-006',
+    section: '4.5',
+    severity: 'should',
+    operation: 'listVideos',
+    on: 'videos',
+    needs: ['VISION-005'],
+    title: 'the list of videos has the name data.videos',
+    remedy: 'Name the list data.videos.',
+    check: isNamedVideos,
   },
-);
+  {
+    id: 'VISION-007',
+    section: '4.5',
+    severity: 'should',
+    operation: 'listVideos',
+    on: 'videos',
+    needs: ['VISION-005'],
+    title: 'the list of videos has a pagination',
+    remedy: 'Send data.pagination with page, pageSize, totalItems and totalPages.',
+    check: hasPagination,
+  },
+];
+
+const RECORDINGS_LISTED: Rule = {
+  id: 'VISION-101',
+  section: '4.6',
+  severity: 'must',
+  operation: 'listContinuous',
+  on: 'continuous',
+  title: 'GET /video-platform/v1/videos/continuous with customer, truck and range is answered with 200',
+  remedy:
+    'Serve GET /video-platform/v1/videos/continuous, and answer 200 for a known truck, also where nothing was recorded.',
+  check: isListedOfTruck,
+};
+
+const CONSTANT: Rule = {
+  id: 'VISION-143',
+  section: '4.6',
+  severity: 'should',
+  operation: 'listContinuous',
+  on: 'continuous',
+  needs: ['VISION-105'],
+  title: 'the recordings have constant durations',
+  remedy: 'Divide the recordings into chunks of one length.',
+  check: isConstant,
+};
+
+/** The bodies of errors. */
+const ERRORS: readonly Rule[] = [
+  {
+    id: 'VISION-216',
+    operation: 'requestVideo',
+    on: 'afterRefusedBody',
+    section: '4',
+    severity: 'must',
+    needs: ['VISION-210'],
+    ...READS_REFUSED_BODY,
+  },
+  // The error schema of the continuous list has no `details` (section 2.1).
+  {
+    id: 'VISION-178',
+    section: '2.1',
+    severity: 'should',
+    operation: 'listContinuous',
+    on: 'VISION-190',
+    title: 'an error of the list of recordings has no details',
+    remedy: 'Name the fields in error.message, and leave error.details out.',
+    check: ({ json }) => passedIf(!isJsonObject(valueAt(json, 'error.details')), 'error.details is present'),
+  },
+  { id: 'VISION-076', operation: 'listVideos', on: 'VISION-076', section: '7', severity: 'must', ...INTERNAL_ERROR },
+  {
+    id: 'VISION-179',
+    operation: 'listContinuous',
+    on: 'VISION-179',
+    section: '7',
+    severity: 'must',
+    ...INTERNAL_ERROR,
+  },
+  { id: 'VISION-258', operation: 'requestVideo', on: 'VISION-258', section: '7', severity: 'must', ...INTERNAL_ERROR },
+];
+
+const LIST_RULES = [...ELEMENT_RULES, ...VALUE_RULES, ...PAGINATION_RULES, ...WHOLE_RULES];
 
 export const VISION_SERVER: ServerRole = {
   name: 'vision-server',
@@ -119,32 +163,18 @@ export const VISION_SERVER: ServerRole = {
   plans: PLANS,
   refused: VISION_REFUSED,
   rules: [
-    ...of('VISION-001'),
-    ...envelopeRules(LIST_VIDEOS),
-    ...of('VISION-006', 'VISION-007'),
-    ...elementRules(LIST_VIDEOS),
-    ...valueRules(LIST_VIDEOS),
-    ...paginationRules(LIST_VIDEOS),
-    ...wholeRules(LIST_VIDEOS, ['VISION-045', 'VISION-046', 'VISION-047', 'VISION-048']),
-    ...of('VISION-040', 'VISION-041', 'VISION-042'),
-    ...pageSizeRules('listVideos', 'videos', 'VISION-043', 'VISION-044'),
-    ...pageRules({ ...LIST_VIDEOS, first: 80 }),
-    ...of('VISION-101'),
-    ...envelopeRules(LIST_CONTINUOUS),
-    ...elementRules(LIST_CONTINUOUS),
-    ...valueRules(LIST_CONTINUOUS),
-    ...paginationRules(LIST_CONTINUOUS),
-    ...wholeRules({ ...LIST_CONTINUOUS, section: '4.6' }, ['VISION-152', 'VISION-153', 'VISION-154', 'VISION-155']),
-    ...of('VISION-140', 'VISION-141', 'VISION-142', 'VISION-143'),
-    ...pageRules({ ...LIST_CONTINUOUS, section: '4.6', first: 144 }),
-    ...pageSizeRules('listContinuous', 'continuous', 'VISION-150', 'VISION-151'),
+    VIDEOS_LISTED,
+    ...rulesOfList('videos', ENVELOPE_RULES),
+    ...VIDEOS_LIST,
+    ...rulesOfList('videos', LIST_RULES),
+    ...rulesOfList('videos', [...FILTER_RULES, ...PAGE_SIZE_RULES, ...PAGE_RULES]),
+    RECORDINGS_LISTED,
+    ...rulesOfList('continuous', [...ENVELOPE_RULES, ...LIST_RULES]),
+    CONSTANT,
+    ...rulesOfList('continuous', [...FILTER_RULES, ...PAGE_RULES, ...PAGE_SIZE_RULES]),
     ...FILE_RULES,
-    ...refusalRules(...VISION_REFUSED),
-    ...refusedBodyRules('VISION-216', 'requestVideo', ['VISION-210']),
-    ...of('VISION-178'),
-    ...internalErrorRules('VISION-076', 'listVideos'),
-    ...internalErrorRules('VISION-179', 'listContinuous'),
-    ...internalErrorRules('VISION-258', 'requestVideo'),
+    ...refusalRules(VISION_REFUSED),
+    ...ERRORS,
     ...REQUEST_RULES,
   ],
 };

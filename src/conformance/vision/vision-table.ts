@@ -1,4 +1,4 @@
-import { INVALID_PAYLOAD, keyRows, NOT_FOUND, type RefusedGroup, UNAUTHORIZED } from '../refusals.js';
+import { INVALID_PAYLOAD, NOT_FOUND, type RefusedGroup, UNAUTHORIZED } from '../refusals.js';
 
 /** The requests that a server of the Vision interface refuses (sections 5 and 7). */
 
@@ -6,14 +6,16 @@ const UNKNOWN = 'conformance-kit-unknown';
 
 const KEY = {
   ...UNAUTHORIZED,
+  severity: 'must',
   section: '5',
   remedy: 'Compare the header API-KEY with the issued key on every operation, before anything else.',
-};
+} as const;
 const INVALID = {
   ...INVALID_PAYLOAD,
+  severity: 'must',
   section: '7',
   remedy: 'Check the required fields and their form, and answer 400.',
-};
+} as const;
 /** The specification has no status for a page that is not a number. */
 const PAGE = {
   ...INVALID_PAYLOAD,
@@ -23,13 +25,13 @@ const PAGE = {
 } as const;
 const MISSING = {
   ...NOT_FOUND,
+  severity: 'must',
   section: '7',
   remedy: 'Answer 404 where the customer, the truck or the camera is unknown.',
-};
+} as const;
 const VIDEOS = { operation: 'listVideos' };
 const RECORDINGS = { operation: 'listContinuous' };
 const REQUEST = { operation: 'requestVideo' };
-const HEADERS = ['API-KEY', 'PLATFORM-API-KEY'] as const;
 
 /** Exchanges startTime and endTime. */
 const reversed = (request: unknown) => {
@@ -41,87 +43,326 @@ export const VISION_REFUSED: readonly RefusedGroup[] = [
   {
     ...KEY,
     ...VIDEOS,
-    rows: keyRows(['VISION-050', 'VISION-052', 'VISION-054'], 'a list of videos', HEADERS),
+    requests: [
+      {
+        ids: ['VISION-050', 'VISION-051'],
+        field: 'API-KEY',
+        words: 'a list of videos without the header API-KEY',
+        value: 'none',
+      },
+      {
+        ids: ['VISION-052', 'VISION-053'],
+        field: 'API-KEY',
+        words: 'a list of videos with a wrong key',
+        value: 'wrong-key',
+      },
+      {
+        ids: ['VISION-054', 'VISION-055'],
+        field: 'API-KEY',
+        words: 'a list of videos with the key in PLATFORM-API-KEY',
+        value: 'other-header',
+      },
+    ],
   },
   {
     ...KEY,
     ...RECORDINGS,
-    rows: keyRows(['VISION-180', 'VISION-182', 'VISION-184'], 'a list of recordings', HEADERS),
+    requests: [
+      {
+        ids: ['VISION-180', 'VISION-181'],
+        field: 'API-KEY',
+        words: 'a list of recordings without the header API-KEY',
+        value: 'none',
+      },
+      {
+        ids: ['VISION-182', 'VISION-183'],
+        field: 'API-KEY',
+        words: 'a list of recordings with a wrong key',
+        value: 'wrong-key',
+      },
+      {
+        ids: ['VISION-184', 'VISION-185'],
+        field: 'API-KEY',
+        words: 'a list of recordings with the key in PLATFORM-API-KEY',
+        value: 'other-header',
+      },
+    ],
   },
-  { ...KEY, ...REQUEST, rows: keyRows(['VISION-210', 'VISION-212', 'VISION-214'], 'a video request', HEADERS) },
+  {
+    ...KEY,
+    ...REQUEST,
+    requests: [
+      {
+        ids: ['VISION-210', 'VISION-211'],
+        field: 'API-KEY',
+        words: 'a video request without the header API-KEY',
+        value: 'none',
+      },
+      {
+        ids: ['VISION-212', 'VISION-213'],
+        field: 'API-KEY',
+        words: 'a video request with a wrong key',
+        value: 'wrong-key',
+      },
+      {
+        ids: ['VISION-214', 'VISION-215'],
+        field: 'API-KEY',
+        words: 'a video request with the key in PLATFORM-API-KEY',
+        value: 'other-header',
+      },
+    ],
+  },
   {
     ...INVALID,
     ...VIDEOS,
-    rows: [
-      ['VISION-060', 'customerId', 'a list of videos without customerId', undefined],
-      ['VISION-062', 'startTime', 'a list of videos with a startTime that is not a time', 'noon'],
-      ['VISION-064', 'endTime', 'a list of videos with an endTime that is not a time', 'noon'],
-      ['VISION-066', '', 'a list of videos with startTime after endTime', reversed],
+    requests: [
+      {
+        ids: ['VISION-060', 'VISION-061'],
+        field: 'customerId',
+        words: 'a list of videos without customerId',
+        value: undefined,
+      },
+      {
+        ids: ['VISION-062', 'VISION-063'],
+        field: 'startTime',
+        words: 'a list of videos with a startTime that is not a time',
+        value: 'noon',
+      },
+      {
+        ids: ['VISION-064', 'VISION-065'],
+        field: 'endTime',
+        words: 'a list of videos with an endTime that is not a time',
+        value: 'noon',
+      },
+      {
+        ids: ['VISION-066', 'VISION-067'],
+        field: '',
+        words: 'a list of videos with startTime after endTime',
+        value: reversed,
+      },
     ],
   },
   {
     ...INVALID,
     ...RECORDINGS,
-    rows: [
-      ['VISION-190', 'customerId', 'a list of recordings without customerId', undefined],
-      ['VISION-192', 'truckId', 'a list of recordings without truckId', undefined],
-      ['VISION-194', 'startTime', 'a list of recordings without startTime', undefined],
-      ['VISION-196', 'endTime', 'a list of recordings without endTime', undefined],
-      ['VISION-198', 'startTime', 'a list of recordings with a startTime that is not a time', 'noon'],
-      ['VISION-186', 'endTime', 'a list of recordings with an endTime that is not a time', 'noon'],
-      ['VISION-170', '', 'a list of recordings with startTime after endTime', reversed],
+    requests: [
+      {
+        ids: ['VISION-190', 'VISION-191'],
+        field: 'customerId',
+        words: 'a list of recordings without customerId',
+        value: undefined,
+      },
+      {
+        ids: ['VISION-192', 'VISION-193'],
+        field: 'truckId',
+        words: 'a list of recordings without truckId',
+        value: undefined,
+      },
+      {
+        ids: ['VISION-194', 'VISION-195'],
+        field: 'startTime',
+        words: 'a list of recordings without startTime',
+        value: undefined,
+      },
+      {
+        ids: ['VISION-196', 'VISION-197'],
+        field: 'endTime',
+        words: 'a list of recordings without endTime',
+        value: undefined,
+      },
+      {
+        ids: ['VISION-198', 'VISION-199'],
+        field: 'startTime',
+        words: 'a list of recordings with a startTime that is not a time',
+        value: 'noon',
+      },
+      {
+        ids: ['VISION-186', 'VISION-187'],
+        field: 'endTime',
+        words: 'a list of recordings with an endTime that is not a time',
+        value: 'noon',
+      },
+      {
+        ids: ['VISION-170', 'VISION-171'],
+        field: '',
+        words: 'a list of recordings with startTime after endTime',
+        value: reversed,
+      },
     ],
   },
   {
     ...INVALID,
     ...REQUEST,
-    rows: [
-      ['VISION-220', '', 'a video request with an empty object', {}],
-      ['VISION-222', '', 'a video request whose body is not JSON', '{"customerId":'],
-      ['VISION-230', 'customerId', 'a video request without customerId', undefined],
-      ['VISION-232', 'truckId', 'a video request without truckId', undefined],
-      ['VISION-234', 'cameraId', 'a video request without cameraId', undefined],
-      ['VISION-236', 'startTime', 'a video request without startTime', undefined],
-      ['VISION-238', 'endTime', 'a video request without endTime', undefined],
-      ['VISION-240', 'startTime', 'a video request with a startTime that is not a time', 'noon'],
-      ['VISION-242', '', 'a video request with startTime after endTime', reversed],
-      ['VISION-244', 'endTime', 'a video request with an endTime that is not a time', 'noon'],
-      ['VISION-246', 'customerId', 'a video request with a customerId that is a number', 7],
-      ['VISION-248', 'truckId', 'a video request with a truckId that is a number', 7],
-      ['VISION-256', 'cameraId', 'a video request with a cameraId that is an object', { name: 'front' }],
+    requests: [
+      { ids: ['VISION-220', 'VISION-221'], field: '', words: 'a video request with an empty object', value: {} },
+      {
+        ids: ['VISION-222', 'VISION-223'],
+        field: '',
+        words: 'a video request whose body is not JSON',
+        value: '{"customerId":',
+      },
+      {
+        ids: ['VISION-230', 'VISION-231'],
+        field: 'customerId',
+        words: 'a video request without customerId',
+        value: undefined,
+      },
+      {
+        ids: ['VISION-232', 'VISION-233'],
+        field: 'truckId',
+        words: 'a video request without truckId',
+        value: undefined,
+      },
+      {
+        ids: ['VISION-234', 'VISION-235'],
+        field: 'cameraId',
+        words: 'a video request without cameraId',
+        value: undefined,
+      },
+      {
+        ids: ['VISION-236', 'VISION-237'],
+        field: 'startTime',
+        words: 'a video request without startTime',
+        value: undefined,
+      },
+      {
+        ids: ['VISION-238', 'VISION-239'],
+        field: 'endTime',
+        words: 'a video request without endTime',
+        value: undefined,
+      },
+      {
+        ids: ['VISION-240', 'VISION-241'],
+        field: 'startTime',
+        words: 'a video request with a startTime that is not a time',
+        value: 'noon',
+      },
+      {
+        ids: ['VISION-242', 'VISION-243'],
+        field: '',
+        words: 'a video request with startTime after endTime',
+        value: reversed,
+      },
+      {
+        ids: ['VISION-244', 'VISION-245'],
+        field: 'endTime',
+        words: 'a video request with an endTime that is not a time',
+        value: 'noon',
+      },
+      {
+        ids: ['VISION-246', 'VISION-247'],
+        field: 'customerId',
+        words: 'a video request with a customerId that is a number',
+        value: 7,
+      },
+      {
+        ids: ['VISION-248', 'VISION-249'],
+        field: 'truckId',
+        words: 'a video request with a truckId that is a number',
+        value: 7,
+      },
+      {
+        ids: ['VISION-256', 'VISION-257'],
+        field: 'cameraId',
+        words: 'a video request with a cameraId that is an object',
+        value: { name: 'front' },
+      },
     ],
   },
-  { ...PAGE, ...VIDEOS, rows: [['VISION-068', 'page', 'a list of videos with a page that is not a number', 'first']] },
+  {
+    ...PAGE,
+    ...VIDEOS,
+    requests: [
+      {
+        ids: ['VISION-068', 'VISION-069'],
+        field: 'page',
+        words: 'a list of videos with a page that is not a number',
+        value: 'first',
+      },
+    ],
+  },
   {
     ...PAGE,
     ...RECORDINGS,
-    rows: [['VISION-188', 'page', 'a list of recordings with a page that is not a number', 'first']],
+    requests: [
+      {
+        ids: ['VISION-188', 'VISION-189'],
+        field: 'page',
+        words: 'a list of recordings with a page that is not a number',
+        value: 'first',
+      },
+    ],
   },
   {
     ...MISSING,
     ...VIDEOS,
-    rows: [
-      ['VISION-070', 'customerId', 'a list of videos of an unknown customer', UNKNOWN],
-      ['VISION-072', 'truckId', 'a list of videos of an unknown truck', UNKNOWN],
-      ['VISION-074', 'cameraId', 'a list of videos of an unknown camera', UNKNOWN],
+    requests: [
+      {
+        ids: ['VISION-070', 'VISION-071'],
+        field: 'customerId',
+        words: 'a list of videos of an unknown customer',
+        value: UNKNOWN,
+      },
+      {
+        ids: ['VISION-072', 'VISION-073'],
+        field: 'truckId',
+        words: 'a list of videos of an unknown truck',
+        value: UNKNOWN,
+      },
+      {
+        ids: ['VISION-074', 'VISION-075'],
+        field: 'cameraId',
+        words: 'a list of videos of an unknown camera',
+        value: UNKNOWN,
+      },
     ],
   },
   {
     ...MISSING,
     ...RECORDINGS,
-    rows: [
-      ['VISION-172', 'customerId', 'a list of recordings of an unknown customer', UNKNOWN],
-      ['VISION-174', 'truckId', 'a list of recordings of an unknown truck', UNKNOWN],
-      ['VISION-176', 'cameraId', 'a list of recordings of an unknown camera', UNKNOWN],
+    requests: [
+      {
+        ids: ['VISION-172', 'VISION-173'],
+        field: 'customerId',
+        words: 'a list of recordings of an unknown customer',
+        value: UNKNOWN,
+      },
+      {
+        ids: ['VISION-174', 'VISION-175'],
+        field: 'truckId',
+        words: 'a list of recordings of an unknown truck',
+        value: UNKNOWN,
+      },
+      {
+        ids: ['VISION-176', 'VISION-177'],
+        field: 'cameraId',
+        words: 'a list of recordings of an unknown camera',
+        value: UNKNOWN,
+      },
     ],
   },
   {
     ...MISSING,
     ...REQUEST,
-    rows: [
-      ['VISION-250', 'customerId', 'a video request of an unknown customer', UNKNOWN],
-      ['VISION-252', 'truckId', 'a video request of an unknown truck', UNKNOWN],
-      ['VISION-254', 'cameraId', 'a video request of an unknown camera', UNKNOWN],
+    requests: [
+      {
+        ids: ['VISION-250', 'VISION-251'],
+        field: 'customerId',
+        words: 'a video request of an unknown customer',
+        value: UNKNOWN,
+      },
+      {
+        ids: ['VISION-252', 'VISION-253'],
+        field: 'truckId',
+        words: 'a video request of an unknown truck',
+        value: UNKNOWN,
+      },
+      {
+        ids: ['VISION-254', 'VISION-255'],
+        field: 'cameraId',
+        words: 'a video request of an unknown camera',
+        value: UNKNOWN,
+      },
     ],
   },
 ];

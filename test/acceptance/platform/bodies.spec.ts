@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { rawRequest } from '../../support/raw-request.js';
@@ -169,6 +171,23 @@ describe.each(POSTS)('the body of POST $path', (post) => {
       expectError(await call<ErrorBody>('POST', post.path, unknown), 401, 'UNAUTHORIZED');
       expectError(await call<ErrorBody>('POST', `${post.path}/1`, { body }), 404, 'NOT_FOUND');
       expectError(await call<ErrorBody>('PUT', post.path, { body }), 405);
+    }
+  });
+
+  test('is read also where there is no key: the next request of the connection is answered (section 5 rule 1)', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ask = async () => {
+      const outgoing = request(hauler.service.url + post.path, { method: 'POST', agent }).end(text());
+      const [{ statusCode }] = (await once(
+        outgoing.on('response', (answer) => answer.resume()),
+        'response',
+      )) as [IncomingMessage];
+      return statusCode;
+    };
+    try {
+      expect([await ask(), await ask(), await ask()]).toEqual([401, 401, 401]);
+    } finally {
+      agent.destroy();
     }
   });
 });

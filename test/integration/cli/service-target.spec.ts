@@ -111,10 +111,10 @@ describe('a secret that is not on the command line', () => {
   });
 
   test('of the conformance kit is read from a file', async () => {
-    const words = ['--role', 'scale-server', '--url', other.url, '--timeout', '2s'];
+    const words = ['--role', 'vision-server', '--customer-id', 'any', '--url', other.url, '--timeout', '2s'];
     const streams = { out: () => undefined, err: () => undefined };
     await runKit([...words, '--api-key', `@${file()}`], streams);
-    expect(other.asked.map(({ headers }) => headers['platform-api-key'])).toContain(OTHER_TOKEN);
+    expect(other.asked.map(({ headers }) => headers['api-key'])).toContain(OTHER_TOKEN);
     let err = '';
     expect(await runKit([...words, '--api-key', '@/nowhere'], { ...streams, err: (part) => (err += part) })).toBe(2);
     expect(err).toContain('The file /nowhere cannot be read: ENOENT.');

@@ -48,15 +48,6 @@ export const withHeader =
     ],
   });
 
-export const withQuery =
-  (name: string, ...values: string[]) =>
-  (call: Call): Call => {
-    const query = new URLSearchParams(call.query);
-    query.delete(name);
-    for (const value of values) query.append(name, value);
-    return { ...call, query };
-  };
-
 export const isMet =
   (operation: string, scenario: string): Pick =>
   (call) =>

@@ -7,8 +7,8 @@ export interface Mutant {
   readonly rule: string;
   /** The request; of a list that is read page by page each page, or those whose names match. */
   readonly on: string | RegExp;
-  /** `others` are the answers of our own server, by request; `plan` is the request, as `continuousAll 2`. */
-  readonly change: (answer: KitAnswer, others: ReadonlyMap<string, KitAnswer>, plan: string) => KitAnswer;
+  /** `others` are the answers of our own server, by request; `plan` is the request, as `continuousAll 2`, sent to `url`. */
+  readonly change: (answer: KitAnswer, others: ReadonlyMap<string, KitAnswer>, plan: string, url: string) => KitAnswer;
 }
 
 export type Body = any;

@@ -1,6 +1,5 @@
 /* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-member-access, typescript/no-unsafe-call
    -- a mutant breaks the types of the contract on purpose */
-import { bodyRuleOf } from '../../../src/conformance/refusals.js';
 import type { ServerRole } from '../../../src/conformance/rule.js';
 import { type Body, broken, type Change, json, member, type Mutant, on, plain, set, status } from './mutant.js';
 import { VISION } from './vision-mutants.js';
@@ -15,18 +14,18 @@ const BODY_FAULTS: readonly Change[] = [
 ];
 const accepted: Change = (answer) => ({ ...answer, status: 200, body: Buffer.from('{"success":true}') });
 
-/** Each row of the table of refused requests: a server that accepts it, and servers that refuse it with another body. */
+/** Each refused request: a server that accepts it, and servers that refuse it with another body. */
 const ofTable = ({ refused }: ServerRole): Mutant[] =>
-  refused.flatMap(({ rows }) =>
-    rows.flatMap(([id]) => [
+  refused.flatMap(({ requests }) =>
+    requests.flatMap(({ ids: [id, bodyId] }) => [
       { rule: id, on: id, change: accepted },
-      ...BODY_FAULTS.map((change) => ({ rule: bodyRuleOf(id), on: id, change })),
+      ...BODY_FAULTS.map((change) => ({ rule: bodyId, on: id, change })),
     ]),
   );
 
 /** The first rule of each other exchange. */
 function ofExchanges({ rules, refused }: ServerRole): Mutant[] {
-  const seen = new Set(refused.flatMap(({ rows }) => rows.map(([id]) => id)));
+  const seen = new Set(refused.flatMap(({ requests }) => requests.map(({ ids: [id] }) => id)));
   return rules.flatMap(({ id, on, section }): Mutant[] => {
     if (seen.has(on)) return [];
     seen.add(on);
@@ -118,44 +117,9 @@ const AGAIN: Mutant[] = on('again', [
 ]);
 const otherId = (i: number) => `3f2b8c1e-5d4a-4f6b-9c7d-${String(i).padStart(12, '0')}`;
 
-const SCALE: Mutant[] = [
-  ...on('afterRefusedBody', [['SCALE-011', status(501)]]),
-  ...on('create', [
-    ['SCALE-021', plain],
-    ['SCALE-022', broken],
-    ['SCALE-023', member('success', 1)],
-    ['SCALE-024', member('disposalTicketId', 'ticket-1')],
-  ]),
-  ...on('update', [['SCALE-026', member('disposalTicketId', NEW_ID)]]),
-];
-
-const ACCOUNT: Mutant[] = [
-  ...on('afterRefusedBody', [['ACCOUNT-011', status(501)]]),
-  ...on('create', [
-    ['ACCOUNT-021', plain],
-    ['ACCOUNT-022', broken],
-    ['ACCOUNT-023', member('accountId', 7)],
-    ['ACCOUNT-024', member('accountNumber', undefined)],
-    ['ACCOUNT-025', member('accountName', 'Other')],
-  ]),
-  ...on('full', [
-    ['ACCOUNT-031', broken],
-    ...['street', 'unit', 'city', 'state', 'country', 'zip'].map(
-      (field, i) => [`ACCOUNT-04${i}`, member(`billingAddress.${field}`, 'x')] as const,
-    ),
-    ['ACCOUNT-046', member('billingAddress.addressId', undefined)],
-    ...['firstName', 'lastName', 'email', 'phone'].map(
-      (field, i) => [`ACCOUNT-05${i}`, member(`primaryContact.${field}`, undefined)] as const,
-    ),
-    ['ACCOUNT-054', member('primaryContact.contactId', 7)],
-  ]),
-];
-
 const TABLES: Readonly<Record<string, Mutant[]>> = {
   'site-server': [...SITE, ...AGAIN],
   'vision-server': VISION,
-  'scale-server': SCALE,
-  'account-server': ACCOUNT,
 };
 
 export const mutantsOf = (role: ServerRole): Mutant[] => [

@@ -64,7 +64,7 @@ async function startPartner(url: string): Promise<void> {
 let log: CallLog;
 beforeAll(async () => {
   const stop = new AbortController();
-  const calls = await recordCalls(({ length }) => PARTNER_CLIENT.peer({ url: String(length), apiKey: KEY }), {
+  const calls = await recordCalls(PARTNER_CLIENT.peer(KEY), {
     host: '127.0.0.1',
     port: 0,
     idleMs: 30_000,

@@ -44,29 +44,37 @@ function elementsFrom(others: ReadonlyMap<string, KitAnswer>, list: string): { b
 
 const isSmallPage = ({ kind }: Asked) => kind === 'All' || kind === 'Repeat';
 
+function overlapping(elements: Body[], url: string): Body[] {
+  const { searchParams } = new URL(url);
+  const [from = NaN, to = NaN] = ['startTime', 'endTime'].map((name) => Date.parse(searchParams.get(name) ?? ''));
+  return elements.filter((each) => Date.parse(each.endTime) > from && Date.parse(each.startTime) < to);
+}
+
 /** A server of these elements, with one fault. */
 const serving =
   (fault: (page: Body[], asked: Asked, all: Body[]) => Served): Change =>
-  (answer, others, plan) => {
+  (answer, others, plan, url) => {
     const asked = askedBy(plan);
     const { body, elements } = elementsFrom(others, asked.list);
-    const isSmall = isSmallPage(asked);
-    const size = isSmall ? 1 : 100;
+    const size = isSmallPage(asked) ? 1 : 100;
     const page = elements.slice((asked.page - 1) * size, asked.page * size);
     const served = fault(page, asked, elements);
-    const pagination = { page: asked.page, pageSize: size, totalItems: ELEMENTS, totalPages: isSmall ? ELEMENTS : 1 };
-    body.data[asked.list === 'videos' ? 'videos' : 'recordings'] = served.elements ?? page;
-    body.data.pagination = { ...pagination, ...served.totals };
+    const listed = asked.kind === 'Inside' ? overlapping(served.elements ?? page, url) : (served.elements ?? page);
+    const totalItems = asked.kind === 'Inside' ? listed.length : ELEMENTS;
+    body.data[asked.list === 'videos' ? 'videos' : 'recordings'] = listed;
+    const pagination = { page: asked.page, pageSize: size, totalItems, totalPages: Math.ceil(totalItems / size) };
+    body.data.pagination = { ...pagination, ...(asked.kind === 'Inside' ? {} : served.totals) };
     return served.answer ?? { ...answer, status: 200, body: Buffer.from(JSON.stringify(body)) };
   };
+
+const backwards = (element: Body): Body => ({ ...element, startTime: element.endTime, endTime: element.startTime });
 
 const pageOf = (all: Body[], { kind, page }: Asked): Body[] =>
   kind === 'All' || kind === 'Repeat' ? all.slice(page - 1, page) : page === 1 ? all : [];
 
-/** Each row: the number of the rule in its block, or its id, and the fault. */
-export function readingMutants(list: 'videos' | 'continuous', first: number, ids: readonly string[]): Mutant[] {
-  const id = (offset: number) => `VISION-${String(first + offset).padStart(3, '0')}`;
-  const [end = '', endList = '', inside = '', full = ''] = ids;
+/** Each row: the id of the rule, and the fault. */
+export function readingMutants(list: 'videos' | 'continuous'): Mutant[] {
+  const id = (videos: string, continuous: string) => ({ videos, continuous })[list];
   const refused = (status: number): KitAnswer => ({
     status,
     headers: { 'content-type': 'application/json' },
@@ -76,42 +84,96 @@ export function readingMutants(list: 'videos' | 'continuous', first: number, ids
     // A correct server.
     ['', serving(() => ({}))],
     // Totals that count the page only.
-    [id(35), serving((page) => ({ totals: { totalItems: page.length, totalPages: 1 } }))],
-    [id(35), serving(() => ({ totals: { totalItems: ELEMENTS + 3, totalPages: ELEMENTS + 3 } }))],
+    [id('VISION-036', 'VISION-136'), serving((page) => ({ totals: { totalItems: page.length, totalPages: 1 } }))],
+    [
+      id('VISION-036', 'VISION-136'),
+      serving(() => ({ totals: { totalItems: ELEMENTS + 3, totalPages: ELEMENTS + 3 } })),
+    ],
     // The last element is lost.
-    [id(35), serving((_, asked) => (isSmallPage(asked) && asked.page === ELEMENTS ? { elements: [] } : {}))],
-    [id(36), serving(() => ({ totals: { totalPages: 2 } }))],
-    [id(36), serving((_, { kind }) => ({ totals: { totalPages: kind === 'All' ? ELEMENTS + 1 : 1 } }))],
-    [id(37), serving((_, { page }) => ({ totals: { totalItems: ELEMENTS + (page > 1 ? 1 : 0) } }))],
+    [
+      id('VISION-036', 'VISION-136'),
+      serving((_, asked) => (isSmallPage(asked) && asked.page === ELEMENTS ? { elements: [] } : {})),
+    ],
+    [id('VISION-037', 'VISION-137'), serving(() => ({ totals: { totalPages: 2 } }))],
+    [
+      id('VISION-037', 'VISION-137'),
+      serving((_, { kind }) => ({ totals: { totalPages: kind === 'All' ? ELEMENTS + 1 : 1 } })),
+    ],
+    [
+      id('VISION-038', 'VISION-138'),
+      serving((_, { page }) => ({ totals: { totalItems: ELEMENTS + (page > 1 ? 1 : 0) } })),
+    ],
     // Newest first, in each page or across all.
-    [id(29), serving((_, asked, all) => ({ elements: pageOf(all.toReversed(), asked) }))],
-    [id(29), serving((page, { kind }) => ({ elements: kind === 'Again' ? page.toReversed() : page }))],
+    [id('VISION-030', 'VISION-130'), serving((_, asked, all) => ({ elements: pageOf(all.toReversed(), asked) }))],
+    [
+      id('VISION-030', 'VISION-130'),
+      serving((page, { kind }) => ({ elements: kind === 'Again' ? page.toReversed() : page })),
+    ],
     // In another order at each call.
     [
-      id(28),
+      id('VISION-029', 'VISION-129'),
       serving((_, { kind, page }, all) =>
         kind === 'Repeat' && page <= ELEMENTS ? { elements: [all[(page * 5) % ELEMENTS]] } : {},
       ),
     ],
     // A recording that a later list lacks.
-    [id(28), serving((_, { kind, page }) => (kind === 'Repeat' && page === 2 ? { elements: [] } : {}))],
-    [id(26), serving((page, { kind }) => ({ elements: kind === 'Again' ? page.slice(1) : page }))],
+    [
+      id('VISION-029', 'VISION-129'),
+      serving((_, { kind, page }) => (kind === 'Repeat' && page === 2 ? { elements: [] } : {})),
+    ],
+    [
+      id('VISION-027', 'VISION-127'),
+      serving((page, { kind }) => ({ elements: kind === 'Again' ? page.slice(1) : page })),
+    ],
     // New ids in each list.
-    [id(38), serving((page, { kind }) => ({ elements: page.map((each) => ({ ...each, id: `${each.id}-${kind}` })) }))],
+    [
+      id('VISION-039', 'VISION-139'),
+      serving((page, { kind }) => ({ elements: page.map((each) => ({ ...each, id: `${each.id}-${kind}` })) })),
+    ],
     // One id on two pages.
     [
-      id(27),
+      id('VISION-028', 'VISION-128'),
       serving((page) => ({ elements: page.map((each) => ({ ...each, id: each.id === 'e3' ? 'e2' : each.id })) })),
     ],
-    [end, serving((page, { kind }, all) => (kind === 'All' && page.length === 0 ? { elements: [all.at(-1)] } : {}))],
-    [endList, serving((page, { kind }) => (kind === 'All' && page.length === 0 ? { answer: refused(404) } : {}))],
-    [id(25), serving((_, { kind, page }) => (kind === 'All' && page === 3 ? { answer: refused(404) } : {}))],
-    [id(26), serving((_, { kind }) => (kind === 'Again' ? { answer: refused(500) } : {}))],
+    // On a later page.
+    [
+      id('VISION-021', 'VISION-121'),
+      serving((page) => ({ elements: page.map((each) => (each.id === 'e2' ? backwards(each) : each)) })),
+    ],
+    [
+      id('VISION-023', 'VISION-123'),
+      serving((page) => ({
+        elements: page.map((each) => (each.id === 'e2' ? { ...each, customerId: 'other' } : each)),
+      })),
+    ],
+    ...(list === 'continuous'
+      ? ([
+          [
+            'VISION-462',
+            serving((page, _, all) => ({
+              elements: page.map((each) => (each.id === 'e3' ? { ...all[2], id: 'e3' } : each)),
+            })),
+          ],
+        ] as const)
+      : []),
+    [
+      id('VISION-045', 'VISION-152'),
+      serving((page, { kind }, all) => (kind === 'All' && page.length === 0 ? { elements: [all.at(-1)] } : {})),
+    ],
+    [
+      id('VISION-046', 'VISION-153'),
+      serving((page, { kind }) => (kind === 'All' && page.length === 0 ? { answer: refused(404) } : {})),
+    ],
+    [
+      id('VISION-026', 'VISION-126'),
+      serving((_, { kind, page }) => (kind === 'All' && page === 3 ? { answer: refused(404) } : {})),
+    ],
+    [id('VISION-027', 'VISION-127'), serving((_, { kind }) => (kind === 'Again' ? { answer: refused(500) } : {}))],
     // Chunks that only overlap the range.
-    [inside, serving((_, { kind }) => (kind === 'Inside' ? { elements: [] } : {}))],
+    [id('VISION-047', 'VISION-154'), serving((_, { kind }) => (kind === 'Inside' ? { elements: [] } : {}))],
     // Divided into pages first, and filtered then.
     [
-      full,
+      id('VISION-048', 'VISION-155'),
       serving((page, asked, all) => ({
         totals: { totalPages: ELEMENTS - 1 },
         elements: !isSmallPage(asked)

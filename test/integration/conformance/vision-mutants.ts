@@ -25,79 +25,175 @@ const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).t
 /** An answer that the platform does not read to its end. */
 const exceeds: Change = (answer) => ({ ...answer, body: Buffer.alloc(0), exceeds: 268_435_456 });
 
-/** Mutants of the rules that a list shares with the other lists; `first` is the number of its first rule. */
-function listMutants(name: string, first: number, hasPagination: boolean): Mutant[] {
-  const id = (offset: number) => `VISION-${String(first + offset).padStart(3, '0')}`;
+/** Mutants of the rules that a list shares with the other lists. */
+function listMutants(name: 'videos' | 'continuous' | 'clip'): Mutant[] {
+  const id = (videos: string, continuous: string, clip = '') => ({ videos, continuous, clip })[name];
   const swap = json((body) => {
     const element = listOf(body).at(-1);
     [element.startTime, element.endTime] = [element.endTime, element.startTime];
   });
   const page = (change: object) => json((body) => void Object.assign(body.data.pagination, change));
   return on(name, [
-    [id(1), plain],
-    [id(2), broken],
-    [id(3), member('success', false)],
-    [id(4), json((body) => ({ ...body, data: { [name === 'continuous' ? 'recordings' : 'videos']: 7 } }))],
-    ...['id', 'customerId', 'truckId', 'cameraId'].map((field, i) => [id(10 + i), lastElement(field, 7)] as const),
-    [id(14), lastElement('startTime', 'noon')],
-    [id(15), lastElement('endTime', undefined)],
-    [id(16), lastElement('durationSeconds', 'sixty')],
-    [id(17), lastElement('downloadUrl', '/files/1')],
-    [id(18), lastElement('expiresAt', undefined)],
-    [id(19), exceeds],
-    [id(19), lastElement('note', 'x'.repeat(1_100_000))],
-    [id(20), swap],
-    [id(21), lastElement('durationSeconds', 3_000)],
-    [id(22), lastElement('customerId', 'other')],
-    [id(23), lastElement('expiresAt', '2026-01-01T00:00:00Z')],
-    [id(24), lastElement('expiresAt', inMinutes(10))],
-    ...(hasPagination
+    [id('VISION-002', 'VISION-102', 'VISION-302'), plain],
+    [id('VISION-003', 'VISION-103', 'VISION-303'), broken],
+    [id('VISION-004', 'VISION-104', 'VISION-304'), member('success', false)],
+    [
+      id('VISION-005', 'VISION-105', 'VISION-305'),
+      json((body) => ({ ...body, data: { [name === 'continuous' ? 'recordings' : 'videos']: 7 } })),
+    ],
+    [id('VISION-011', 'VISION-111', 'VISION-311'), lastElement('id', 7)],
+    [id('VISION-012', 'VISION-112', 'VISION-312'), lastElement('customerId', 7)],
+    [id('VISION-013', 'VISION-113', 'VISION-313'), lastElement('truckId', 7)],
+    [id('VISION-014', 'VISION-114', 'VISION-314'), lastElement('cameraId', 7)],
+    [id('VISION-015', 'VISION-115', 'VISION-315'), lastElement('startTime', 'noon')],
+    [id('VISION-016', 'VISION-116', 'VISION-316'), lastElement('endTime', undefined)],
+    [id('VISION-017', 'VISION-117', 'VISION-317'), lastElement('durationSeconds', 'sixty')],
+    [id('VISION-018', 'VISION-118', 'VISION-318'), lastElement('downloadUrl', '/files/1')],
+    [id('VISION-019', 'VISION-119', 'VISION-319'), lastElement('expiresAt', undefined)],
+    [id('VISION-020', 'VISION-120', 'VISION-320'), exceeds],
+    [id('VISION-020', 'VISION-120', 'VISION-320'), lastElement('note', 'x'.repeat(1_100_000))],
+    [id('VISION-021', 'VISION-121', 'VISION-321'), swap],
+    [id('VISION-022', 'VISION-122', 'VISION-322'), lastElement('durationSeconds', 3_000)],
+    [id('VISION-023', 'VISION-123', 'VISION-323'), lastElement('customerId', 'other')],
+    [id('VISION-024', 'VISION-124', 'VISION-324'), lastElement('expiresAt', '2026-01-01T00:00:00Z')],
+    [id('VISION-025', 'VISION-125', 'VISION-325'), lastElement('expiresAt', inMinutes(10))],
+    ...(name !== 'clip'
       ? ([
-          [id(30), page({ page: 'one' })],
-          [id(31), page({ page: 2 })],
-          [id(32), page({ pageSize: 50 })],
-          [id(33), page({ totalPages: 9 })],
-          [id(34), page({ totalItems: 99, totalPages: 5 })],
+          [id('VISION-031', 'VISION-131'), page({ page: 'one' })],
+          [id('VISION-032', 'VISION-132'), page({ page: 2 })],
+          [id('VISION-033', 'VISION-133'), page({ pageSize: 50 })],
+          [id('VISION-034', 'VISION-134'), page({ totalPages: 9 })],
+          [id('VISION-034', 'VISION-134'), page({ totalPages: 9, pageSize: undefined })],
+          [id('VISION-035', 'VISION-135'), page({ totalItems: 99, totalPages: 5 })],
         ] as const)
       : []),
   ]);
 }
 
 /** Mutants of two pages of one element each. */
-function pageMutants(list: string, first: number): Mutant[] {
-  const id = (offset: number) => `VISION-${String(first + offset).padStart(3, '0')}`;
+function pageMutants(list: 'videos' | 'continuous'): Mutant[] {
+  const id = (videos: string, continuous: string) => ({ videos, continuous })[list];
   const idIn = (answer: KitAnswer | undefined) => /"id":"[^"]*"/.exec(answer?.body.toString('utf8') ?? '')?.[0] ?? '';
   return [
     ...on(`${list}Page1`, [
-      [id(1), json((body) => void listOf(body).push({ ...listOf(body)[0], id: 'second' }))],
-      [id(2), member('data.pagination.pageSize', 20)],
+      [id('VISION-081', 'VISION-145'), json((body) => void listOf(body).push({ ...listOf(body)[0], id: 'second' }))],
+      [id('VISION-082', 'VISION-146'), member('data.pagination.pageSize', 20)],
     ]),
     ...on(`${list}Page2`, [
       [
-        id(5),
+        id('VISION-085', 'VISION-149'),
         (answer, others) => ({
           ...answer,
           body: Buffer.from(answer.body.toString('utf8').replace(/"id":"[^"]*"/, idIn(others.get(`${list}Page1`)))),
         }),
       ],
-      [id(4), member('data.pagination.page', 1)],
+      [id('VISION-084', 'VISION-148'), member('data.pagination.page', 1)],
     ]),
   ];
 }
 
+/** Another list of elements, with the totals of a server that filters first. */
+const listing = (edit: (elements: Body[]) => Body[]): Change =>
+  json((body) => {
+    const name = body.data.videos === undefined ? 'recordings' : 'videos';
+    body.data[name] = edit(body.data[name]);
+    const { length } = body.data[name];
+    const { pageSize } = body.data.pagination;
+    Object.assign(body.data.pagination, { totalItems: length, totalPages: Math.ceil(length / pageSize) });
+  });
+
+/** A server that ignores the filter: the list of another request. */
+const listOfRequest =
+  (name: string): Change =>
+  (answer, others) =>
+    others.get(name) ?? answer;
+
+const elsewhere = { id: 'elsewhere', startTime: '2020-01-01T00:00:00Z', endTime: '2020-01-01T00:01:00Z' };
+
+interface FilterIds {
+  readonly camera: string;
+  readonly whole: string;
+  readonly narrow: string;
+  readonly known: string;
+  readonly empty: string;
+  readonly knownCamera: string;
+  readonly emptyOfCamera: string;
+  readonly counted: string;
+  readonly divided: string;
+}
+const VIDEOS: FilterIds = {
+  camera: 'VISION-041',
+  whole: 'VISION-401',
+  narrow: 'VISION-402',
+  known: 'VISION-403',
+  empty: 'VISION-405',
+  knownCamera: 'VISION-406',
+  emptyOfCamera: 'VISION-407',
+  counted: 'VISION-409',
+  divided: 'VISION-410',
+};
+const CONTINUOUS: FilterIds = {
+  camera: 'VISION-142',
+  whole: 'VISION-451',
+  narrow: 'VISION-452',
+  known: 'VISION-453',
+  empty: 'VISION-455',
+  knownCamera: 'VISION-456',
+  emptyOfCamera: 'VISION-457',
+  counted: 'VISION-459',
+  divided: 'VISION-460',
+};
+
+/** Mutants of lists with a filter, or with another pageSize. */
+const filterMutants = (list: string, ids: FilterIds): Mutant[] => [
+  ...on(`${list}OfCamera`, [
+    [ids.camera, lastElement('cameraId', 'rear')],
+    // An empty list as soon as a camera is named.
+    [ids.camera, listing(() => [])],
+    [ids.whole, listing((elements) => elements.slice(1))],
+    [ids.counted, json((body) => void Object.assign(body.data.pagination, { totalItems: 99, totalPages: 5 }))],
+  ]),
+  ...on(`${list}Inside`, [[ids.narrow, listing((elements) => [...elements, { ...elements[0], ...elsewhere }])]]),
+  ...on(`${list}Nowhere`, [
+    [ids.known, status(404)],
+    [ids.empty, listOfRequest(list)],
+    [ids.counted, json((body) => void Object.assign(body.data.pagination, { totalItems: 3, totalPages: 1 }))],
+  ]),
+  ...on(`${list}NowhereOfCamera`, [
+    [ids.knownCamera, status(404)],
+    [ids.emptyOfCamera, listOfRequest(list)],
+  ]),
+  // The totalPages of another page size.
+  ...on(`${list}Page1`, [[ids.divided, member('data.pagination.totalPages', 1)]]),
+  ...on(`${list}FullPage`, [[ids.divided, member('data.pagination.totalPages', 7)]]),
+];
+
+/** The state of the request in two lists of its clip. */
+const statesOf =
+  (before: string, after: string): Change =>
+  (answer, others, plan, url) =>
+    member('data.request.status', plan === 'clip' ? before : after)(answer, others, plan, url);
+
 export const VISION: Mutant[] = [
-  ...listMutants('videos', 1, true),
-  ...listMutants('continuous', 101, true),
-  ...listMutants('clip', 301, false),
-  ...readingMutants('videos', 1, ['VISION-045', 'VISION-046', 'VISION-047', 'VISION-048']),
-  ...readingMutants('continuous', 101, ['VISION-152', 'VISION-153', 'VISION-154', 'VISION-155']),
+  ...listMutants('videos'),
+  ...listMutants('continuous'),
+  ...listMutants('clip'),
+  ...readingMutants('videos'),
+  ...readingMutants('continuous'),
   ...on('videos', [
     ['VISION-006', json(({ data: { videos, ...data }, ...body }) => ({ ...body, data: { ...data, items: videos } }))],
     ['VISION-007', member('data.pagination', undefined)],
   ]),
-  ...on('videosOfTruck', [['VISION-040', lastElement('truckId', 'OTHER')]]),
-  ...on('videosOfCamera', [['VISION-041', lastElement('cameraId', 'rear')]]),
+  ...filterMutants('videos', VIDEOS),
+  ...filterMutants('continuous', CONTINUOUS),
+  ...on('videosOfTruck', [
+    ['VISION-040', lastElement('truckId', 'OTHER')],
+    ['VISION-040', listing(() => [])],
+    ['VISION-400', listing((elements) => elements.slice(1))],
+  ]),
+  ...on('videosOfUnknownRequest', [['VISION-408', listOfRequest('videos')]]),
   ...on('videosInRange', [
+    ['VISION-042', listing(() => [])],
     [
       'VISION-042',
       json(
@@ -141,11 +237,10 @@ export const VISION: Mutant[] = [
       }),
     ],
   ]),
-  ...pageMutants('videos', 80),
-  ...pageMutants('continuous', 144),
+  ...pageMutants('videos'),
+  ...pageMutants('continuous'),
   ...on('videosFullPage', [['VISION-044', member('data.pagination.pageSize', 50)]]),
   ...on('continuousFullPage', [['VISION-151', member('data.pagination.pageSize', 50)]]),
-  ...on('continuousOfCamera', [['VISION-142', lastElement('cameraId', 'rear')]]),
   ...on('continuousLargePage', [
     [
       'VISION-150',
@@ -161,7 +256,8 @@ export const VISION: Mutant[] = [
     ['VISION-161', bytes('')],
     [
       'VISION-162',
-      (...all) => header('transfer-encoding', 'chunked')(header('content-length', undefined)(...all), all[1], all[2]),
+      (...all) =>
+        header('transfer-encoding', 'chunked')(header('content-length', undefined)(...all), all[1], all[2], all[3]),
     ],
     ['VISION-163', header('etag', undefined)],
     ['VISION-167', (answer) => ({ ...answer, body: answer.body.subarray(0, 5_000), cut: 'the connection closed' })],
@@ -197,11 +293,11 @@ export const VISION: Mutant[] = [
     ['VISION-205', member('requestId', 7)],
     ['VISION-206', member('status', 'queued')],
     ['VISION-207', member('message', 7)],
-    ['VISION-208', member('status', 'ready')],
   ]),
   ...on('clip', [
     ['VISION-306', lastElement('requestId', 'other')],
-    ['VISION-307', json((body) => ({ ...body, data: { videos: [], request: { requestId: 'r', status: 'failed' } } }))],
+    ['VISION-420', lastElement('truckId', 'OTHER')],
+    ['VISION-420', lastElement('cameraId', 'rear')],
     [
       'VISION-308',
       json(
@@ -215,6 +311,25 @@ export const VISION: Mutant[] = [
     ],
     ['VISION-309', lastElement('requestId', undefined)],
   ]),
+  // Our own server may list a clip while its request is still processing.
+  ...on(/^(request|clip|clipAgain)$/, [
+    [
+      'VISION-208',
+      (answer, others, plan, url) =>
+        member(plan === 'request' ? 'status' : 'data.request.status', 'ready')(answer, others, plan, url),
+    ],
+  ]),
+  ...on(/^clip(Again)?$/, [
+    ['VISION-422', statesOf('ready', 'processing')],
+    ['VISION-422', statesOf('failed', 'ready')],
+    ['VISION-307', json((body) => ({ ...body, data: { videos: [], request: { requestId: 'r', status: 'failed' } } }))],
+    ['VISION-307', json((body) => ({ ...body, data: { videos: [], request: { requestId: 'r', status: 'ready' } } }))],
+  ]),
+  ...on('clipAgain', [['VISION-421', listing(() => [])]]),
+  ...on('secondRequest', [
+    ['VISION-423', (answer, others) => ({ ...answer, body: others.get('request')?.body ?? answer.body })],
+  ]),
+  ...on('requestNowhere', [['VISION-424', status(404)]]),
   ...on('clipDownload', [
     ['VISION-361', bytes('{}')],
     ['VISION-362', (answer) => ({ ...answer, body: answer.body.subarray(0, answer.body.length / 2) })],
