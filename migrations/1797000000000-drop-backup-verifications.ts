@@ -5,6 +5,7 @@ import { Migration } from './migration.js';
 export class DropBackupVerifications1797000000000 extends Migration {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query('DROP TABLE backup_verifications');
+    await queryRunner.query(`DELETE FROM webhook_endpoints WHERE topics = ARRAY['backup.unverified']`);
     await queryRunner.query(
       `UPDATE webhook_endpoints SET topics = array_remove(topics, 'backup.unverified') WHERE 'backup.unverified' = ANY (topics)`,
     );

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   existsSync,
@@ -14,8 +14,8 @@ import {
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startCommand } from '../support/command-process.js';
 import { type EmbeddedProcess, isAlive, runEmbedded, serverPid } from '../support/embedded-process.js';
+import { fromSource } from '../support/from-source.js';
 import { requireRoot } from '../support/programs.js';
 import { testServer, onServer } from '../support/test-run.js';
 
@@ -101,14 +101,16 @@ describe('a start and a stop', () => {
 
   test('`database url` prints the address while it runs, and afterwards what to do', async () => {
     const { url, child, ended } = await startAgain();
-    const command = async () => {
-      const { ended: code, output } = startCommand(['database', 'url'], { DATA_DIR: dataDir });
-      return [await code, output()];
+    const command = () => {
+      const words = [...fromSource('src/cli/main.ts'), 'database', 'url'];
+      const env = { PATH: process.env['PATH'], TMPDIR: testServer().folder, DATA_DIR: dataDir };
+      const { status, stdout, stderr } = spawnSync(process.execPath, words, { env, encoding: 'utf8' });
+      return [status, stdout + stderr];
     };
-    expect(await command()).toEqual([0, `${url}\n`]);
+    expect(command()).toEqual([0, `${url}\n`]);
     child.kill('SIGTERM');
     await ended;
-    expect(await command()).toEqual([
+    expect(command()).toEqual([
       1,
       `error: no embedded database runs on DATA_DIR ${dataDir}: start the service, or set DATA_DIR to that of the service\n`,
     ]);

@@ -185,7 +185,7 @@ test('a push that is not text is sent again with the same bytes', async () => {
   await scene.service.call('POST', '/platform-api/v1/tickets', { headers, body: bytes });
   const first = await newestExchange(scene.service, { requestId: 'not-text' });
   const { body } = await replayOn(scene.service, first.id);
-  expect((await read(scene.service, body.exchangeId)).request.body?.base64).toBe(bytes.toString('base64'));
+  expect((await read(scene.service, body.exchangeId ?? '')).request.body?.base64).toBe(bytes.toString('base64'));
 });
 
 test('a replay refuses a filter that matches more than 1,000 exchanges', async () => {
