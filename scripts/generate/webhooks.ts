@@ -1,5 +1,5 @@
 import { DELIVERY_REASONS } from '../../src/contracts/webhooks/delivery.values.js';
-import { filled, SENT_TOPICS, topicOf } from '../../src/contracts/webhooks/topics.js';
+import { filled, SENT_TOPICS, topicOf } from '../../src/contracts/webhooks/topics.values.js';
 import { DELAYS_MS } from '../../src/webhooks/delivery.rules.js';
 import { standardBody } from '../../src/webhooks/messages.rules.js';
 import type { Generator } from './generator.js';

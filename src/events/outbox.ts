@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
-import type { EventData, TopicName } from '../contracts/webhooks/topics.js';
+import type { EventData, TopicName } from '../contracts/webhooks/topics.values.js';
 import { Database } from '../database/database.js';
 import { isDatabaseUnavailable, isLockTimeout } from '../database/postgres-errors.js';
 import type { Sql } from '../database/sql.js';

@@ -1,7 +1,7 @@
 import type { WebhookDeliveryQuery } from '../contracts/admin/webhook-delivery.dto.js';
 import type { DeliveryStatus } from '../contracts/webhooks/delivery.values.js';
 import type { DeliveryReason } from '../contracts/webhooks/delivery.values.js';
-import type { EventData, SentTopic } from '../contracts/webhooks/topics.js';
+import type { EventData, SentTopic } from '../contracts/webhooks/topics.values.js';
 import type { SqlList } from '../database/list-page.js';
 import type { Sql } from '../database/sql.js';
 import { uuidv7 } from '../database/uuid.js';

@@ -3,7 +3,7 @@ import type { Principal } from '../http/principal.js';
 import type { WebhookFormat } from '../contracts/admin/webhook-endpoint.dto.js';
 import type { RuleName } from '../contracts/common/rules.js';
 import type { Violation } from '../contracts/common/violation.js';
-import { TOPIC_NAMES, type TopicName, topicOf } from '../contracts/webhooks/topics.js';
+import { TOPIC_NAMES, type TopicName, topicOf } from '../contracts/webhooks/topics.values.js';
 import { type OutboundPolicy, resolvedUrlFault } from '../outbound/address-guard.js';
 
 /** Endpoints of one partner, and of all together. */

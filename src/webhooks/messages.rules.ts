@@ -1,5 +1,5 @@
 import type { DeliveryRow } from './deliveries.repository.js';
-import { type EventData, filled, topicOf } from '../contracts/webhooks/topics.js';
+import { type EventData, filled, topicOf } from '../contracts/webhooks/topics.values.js';
 import { formatInstant } from '../contracts/common/instant.js';
 
 type Event = Pick<DeliveryRow, 'topic' | 'data' | 'created_at'>;

@@ -7,7 +7,7 @@ import {
   type Severity,
 } from '../../contracts/admin/attention.dto.js';
 import { DELIVERY_REASONS } from '../../contracts/webhooks/delivery.values.js';
-import type { EventData, TopicName } from '../../contracts/webhooks/topics.js';
+import type { EventData, TopicName } from '../../contracts/webhooks/topics.values.js';
 import type { RefusedPushes } from '../../contracts/admin/overview.dto.js';
 import type { OwnAttentionItem, OwnAttentionKind } from '../../contracts/partner/own-attention.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';

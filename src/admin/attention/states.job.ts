@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { TOPIC_NAMES, topicOf } from '../../contracts/webhooks/topics.js';
+import { TOPIC_NAMES, topicOf } from '../../contracts/webhooks/topics.values.js';
 import { Database } from '../../database/database.js';
 import { isDatabaseUnavailable } from '../../database/postgres-errors.js';
 import { Sweep } from '../../database/sweep.js';

@@ -1,5 +1,5 @@
 import type { AttentionKind } from '../../contracts/admin/attention.dto.js';
-import type { EventData, TopicName } from '../../contracts/webhooks/topics.js';
+import type { EventData, TopicName } from '../../contracts/webhooks/topics.values.js';
 import type { Notice } from './attention.rules.js';
 
 /** What states are about: the first part of their topics, with the kinds of notices that have them. */

@@ -7,7 +7,7 @@ import {
   type DeliveryReason,
   type DeliveryStatus,
 } from '../webhooks/delivery.values.js';
-import { SENT_TOPICS, type SentTopic } from '../webhooks/topics.js';
+import { SENT_TOPICS, type SentTopic } from '../webhooks/topics.values.js';
 import { ListQuery } from './list.dto.js';
 import { HAULER, HaulerId } from './fields.js';
 

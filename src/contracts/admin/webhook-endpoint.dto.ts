@@ -1,6 +1,6 @@
 import { Flag, Integer, OneOf, OneOfList, Text, Time, Uuid } from '../common/fields/decorators.js';
 import { example, max, nullable, optional, type Options, range } from '../common/fields/options.js';
-import { TOPIC_NAMES, type TopicName } from '../webhooks/topics.js';
+import { TOPIC_NAMES, type TopicName } from '../webhooks/topics.values.js';
 import { ListQuery } from './list.dto.js';
 import { HAULER } from './fields.js';
 

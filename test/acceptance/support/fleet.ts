@@ -69,9 +69,7 @@ export async function createFleet(service: Service, haulerId: string, mark: stri
   await administer('PUT', `/haulers/${haulerId}/ticket-footage`, footage, service);
   const range = { connectionId: vision.connectionId, truckId, from: inHours(-3), to: inHours(-2) };
   const [hold = ''] = await each((n) => made('/holds', { ...range, caseId: `C-${n}`, reason: `Held ${mark}` }));
-  const [share = ''] = await each(() =>
-    made(`/recordings/${watched.recording}/shares`, { reason: `Dispute ${mark}` }),
-  );
+  const [share = ''] = await each(() => made(`/recordings/${watched.recording}/shares`, { reason: `Dispute ${mark}` }));
   const [erasure = ''] = await each(async (n) => {
     const erased = await createAccount(hauler, issued.key, `Erased ${mark} ${n}`);
     return made('/erasures', { haulerId, accountId: erased });

@@ -4,7 +4,7 @@ import type {
   WebhookEndpoint,
   WebhookFormat,
 } from '../../../contracts/admin/webhook-endpoint.dto.js';
-import { TOPIC_NAMES, type TopicName, topicOf } from '../../../contracts/webhooks/topics.js';
+import { TOPIC_NAMES, type TopicName, topicOf } from '../../../contracts/webhooks/topics.values.js';
 import { send } from '../../client/api.js';
 import type { BodyOf } from '../../client/contract.js';
 import { useHaulers } from '../../client/haulers.js';
