@@ -45,7 +45,7 @@ export class InstanceMetrics {
     connections('bulk_pool_connections', 'Database connections of synchronisations by state', () => bulk.counts());
     new Gauge({
       name: 'request_bodies_receiving_bytes',
-      help: 'Bytes that are reserved for request bodies that have not arrived yet',
+      help: 'Bytes of the large request bodies (more than 4 KiB) whose requests have no answer yet',
       registers,
       collect() {
         this.set(receivingBytes(httpAdapter.getInstance<Application>()));

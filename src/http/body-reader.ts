@@ -6,7 +6,7 @@ import { AppError, invalid } from '../errors/app-error.js';
 import { BodyTurns, MAX_UNQUEUED_BYTES } from './body-turns.js';
 import type { Call } from './call.js';
 import { hasBody, type ServerLimits } from './http-server.js';
-import { ReceivingBudget } from './receiving-budget.js';
+import { ReceivingBudget, type Release } from './receiving-budget.js';
 
 /** Limits of request bodies. */
 export interface BodyLimits {
@@ -83,13 +83,21 @@ async function readInTurn(request: Request, maxBytes: number, received: Buffer |
   const { keys, admins } = request.app.get(BUDGETS) as Budgets;
   const budget = request.call.principal === undefined ? admins : keys;
   const release = budget.acquire(callerOf(request.call), received?.length ?? maxSize(request, maxBytes));
+  // An administrator may send a file of any size, and others need not wait until it is processed.
+  if (budget === keys) whenClosed(request, release);
   try {
     const bytes = received ?? (await awaitedBytes(request, maxBytes, bodyLimits(request).timeouts.jsonBody));
     if (bytes.length > MAX_UNQUEUED_BYTES) await (request.app.get(TURNS) as BodyTurns).wait();
     return bytes;
   } finally {
-    release();
+    if (budget === admins) release();
   }
+}
+
+/** The caller may have left before its body is read. */
+function whenClosed({ res }: Request, release: Release): void {
+  if (res === undefined || res.closed) release();
+  else res.once('close', release);
 }
 
 /** Maximum memory of a body. A small compressed body may decompress to `maxBytes`. */
