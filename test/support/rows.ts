@@ -3,6 +3,7 @@ import type { DataSource } from 'typeorm';
 import { randomBytes, randomUUID, createHash } from 'node:crypto';
 import { onServer } from './test-run.js';
 import { uuidv7 } from '../../src/database/uuid.js';
+import { NO_COUNTS } from '../../src/site-sync/sync/kinds.js';
 import { cameraSql } from '../../src/vision/camera.sql.js';
 import { FILL_CAMERAS } from '../../migrations/1795740000000-know-cameras.js';
 
@@ -1122,8 +1123,8 @@ export const addSyncRun = (
 ): Promise<unknown> =>
   dataSource.query(
     `INSERT INTO sync_runs (hauler_id, id, connection_id, status, finished_at, counts, error)
-     VALUES ($1, gen_random_uuid(), $2, $3, now(), '{}', CASE WHEN $3 = 'failed' THEN 'no' END)`,
-    [haulerId, connectionId, status],
+     VALUES ($1, gen_random_uuid(), $2, $3, now(), $4, CASE WHEN $3 = 'failed' THEN 'no' END)`,
+    [haulerId, connectionId, status, NO_COUNTS],
   );
 
 /** An enabled connection that is not synchronised by itself. */

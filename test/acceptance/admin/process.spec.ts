@@ -105,7 +105,7 @@ test('LOG_ACCESS=failures has a line for each refused request, with its id and t
   expect(logging.output()).not.toContain(key);
 });
 
-test.failing('/metrics counts what needs attention by kind and severity (issue 50; decision 69)', async () => {
+test('/metrics counts what needs attention by kind and severity (issue 50; decision 69)', async () => {
   const { text } = await call('GET', '/metrics', { headers: { Authorization: `Bearer ${target.adminToken}` } });
   expect(text).toMatch(/^attention_items/m);
 });

@@ -240,7 +240,7 @@ describe('who may import, and what is logged', () => {
       action: 'accounts.imported',
       resource: `hauler:${haulerId}`,
       changes: { rows: 1, created: 1, exists: 0, conflict: 0, invalid: 0 },
-      sentence: expect.stringContaining('imported 1 accounts for'),
+      sentence: expect.stringMatching(/imported accounts from a CSV: Test Hauling\.$/),
     });
     expect(JSON.stringify(action)).not.toContain('Logged');
     expect(before?.action).not.toBe('accounts.imported');
