@@ -32,6 +32,9 @@ const MAX_ATTEMPTS = 5;
 /** A connection that was lost while it was idle is replaced if the caller has not waited longer than this. */
 const MAX_REPLACE_MS = 1000;
 
+/** How long a shared connection takes new callers, so that a busy one is given back, and replaced when it is old. */
+const SHARED_MS = 1000;
+
 /** A database that stays read-only is not connected to for each write. */
 const RENEWAL_MS = 1000;
 
@@ -81,6 +84,7 @@ export class Pool implements Sql {
   private pool: pg.Pool;
   private hasStartupOptions = true;
   private keepsSettings = true;
+  private shared: SharedSession | undefined;
   private retrying: Promise<boolean> | undefined;
   private renewedAt = -Infinity;
   private unpreparedUntil = -Infinity;
@@ -133,6 +137,17 @@ export class Pool implements Sql {
     } finally {
       this.release(session);
     }
+  }
+
+  /**
+   * Runs `work`, which sends statements and no transaction, on a connection that other callers use meanwhile: the server has the next
+   * statement before it has ended the one before. One that waits for a lock delays those behind it. For pools that are pipelined.
+   */
+  share<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    if (this.shared?.isOpenFor(this.pool) !== true) {
+      this.shared = new SharedSession(this.pool, this.connect(), (session) => this.release(session));
+    }
+    return this.shared.use(work);
   }
 
   /**
@@ -297,6 +312,42 @@ export class Pool implements Sql {
     const { rows } = await client.query<Inspection>(query);
     // One connection behind a pooler is enough: settings that are sent once more do no harm.
     if (rows[0]?.keepsSettings !== true) this.keepsSettings = false;
+  }
+}
+
+/** A session that is released when nobody uses it. */
+class SharedSession {
+  private users = 0;
+  private hasEnded = false;
+  private readonly begun = performance.now();
+
+  constructor(
+    private readonly pool: pg.Pool,
+    private readonly session: Promise<Session>,
+    private readonly release: (session: Session) => void,
+  ) {}
+
+  /** False for users that come after a failure, or too late: the next ones get a new session. */
+  isOpenFor(pool: pg.Pool): boolean {
+    return pool === this.pool && !this.hasEnded && performance.now() - this.begun < SHARED_MS;
+  }
+
+  async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    this.users++;
+    try {
+      return await work(await this.session);
+    } catch (error) {
+      this.hasEnded = true;
+      throw error;
+    } finally {
+      this.users--;
+      if (this.users === 0) this.end();
+    }
+  }
+
+  private end(): void {
+    this.hasEnded = true;
+    this.session.then(this.release, ignore);
   }
 }
 

@@ -58,7 +58,10 @@ export class TicketWriter {
     const pushes = firstOfRows(submissions).map(({ push }) => push);
     const possible = pushes.filter((push) => futureViolations(push).length === 0);
     const inserted = await this.outbox.announce(
-      (isAnnounced) => this.use(lockTimeoutMs, (session) => insertNewTickets(session, possible, isAnnounced)),
+      (isAnnounced) => {
+        const insert = (session: Session) => insertNewTickets(session, possible, isAnnounced);
+        return lockTimeoutMs === undefined ? this.database.hot.share(insert) : this.use(lockTimeoutMs, insert);
+      },
       (ids) => possible.filter(({ id }) => ids.has(id)).map(({ haulerId, id }) => ticketEvent('created', haulerId, id)),
     );
     return submissions.map(({ push: { id } }) =>
