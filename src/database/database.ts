@@ -15,8 +15,8 @@ export const STATEMENT_TIMEOUT_MS = 4000;
 const TRANSACTION_IDLE_MS = 10_000;
 
 /**
- * Two for batches of tickets without an `Idempotency-Key`, of which new ones share one, one for batches with keys, three for those of accounts, one for the
- * look-up of API keys, one for the readiness check: none of them waits for another.
+ * Two for batches of tickets without an `Idempotency-Key` (new ones share one), one for batches with keys, three for those of accounts,
+ * one for the look-up of API keys, one for the readiness check: none of them waits for another.
  */
 export const HOT_CONNECTIONS = 8;
 
