@@ -17,22 +17,25 @@ export const jsonString = (text: string): string => (PLAIN.test(text) ? `"${text
 
 /** The headers as JSON, without the security headers that every response has. */
 export function redactHeaders(headers: Headers, secrets: readonly string[] = []): string {
-  const shown: [name: string, value: string][] = [];
+  // One search for all is far cheaper than one for each, and most headers have nothing to redact.
   let texts = '';
+  const whole = headersJson(headers, (text) => {
+    texts += `${text}\n`;
+    return text;
+  });
+  return redactHeader(texts, secrets) === texts ? whole : headersJson(headers, (text) => redactHeader(text, secrets));
+}
+
+/** `shown` gets each name and each value that is not left out for its name. */
+function headersJson(headers: Headers, shown: (text: string) => string): string {
+  let members = '';
   for (const name in headers) {
     const value = headers[name];
     if (value === undefined || isSecurityHeader(name)) continue;
     const text = isSecretName(name) ? REDACTED : String(value);
-    shown.push([name, text]);
-    texts += `${name}\n${text}\n`;
+    members += `${members === '' ? '' : ','}${jsonString(shown(name))}:${jsonString(shown(text))}`;
   }
-  // One search for all is far cheaper than one for each, and most headers have nothing to redact.
-  const clean = (text: string) => redactHeader(text, secrets);
-  const isClean = clean(texts) === texts;
-  const members = shown.map(([name, text]) => {
-    return isClean ? `"${name}":${jsonString(text)}` : `"${clean(name)}":${jsonString(clean(text))}`;
-  });
-  return `{${members.join(',')}}`;
+  return `{${members}}`;
 }
 
 const redactHeader = (value: string, secrets: readonly string[]): string =>
