@@ -115,7 +115,7 @@ const testFile = (): string =>
   });
 
 test('each alert has a case in which it fires', () => {
-  expect(alerts.length).toBeGreaterThan(15);
+  expect(alerts).toHaveLength(15);
   expect(alerts.filter((name) => !CASES.some((one) => one.fires.includes(name)))).toEqual([]);
 });
 

@@ -130,6 +130,36 @@ describe('no push and no account waits for (decisions 67, 73)', () => {
     expect(slowest).toBeLessThan(MAX_PUSH_MS);
   }, 60_000);
 
+  test('locked tickets of others, with and without a key, when its own key is new', async () => {
+    await start(10);
+    const LOCKED = ['LOCKED-1', 'LOCKED-2', 'LOCKED-3', 'LOCKED-4'];
+    for (const number of LOCKED) await house.push(house.ticket(flow(number)));
+    const release = await holdRows({ dataSource: db }, 'tickets', 'site_id', house.siteId);
+    let isRunning = true;
+    const callers = LOCKED.flatMap((number) =>
+      [false, true].map(async (hasKey) => {
+        const headers: Record<string, string> = hasKey ? { 'Idempotency-Key': randomUUID() } : {};
+        while (isRunning) await house.push(house.ticket(flow(number, '2026-01-31T09:30:00Z')), headers);
+      }),
+    );
+    const answers = await whileHeld(release, async () => {
+      const own: { status: number; ms: number }[] = [];
+      for (const end = performance.now() + 5_000; performance.now() < end; await delay(100)) {
+        const { key } = await issueKey(app, ['scale'], { haulerId: house.haulerId });
+        const headers = { 'PLATFORM-API-KEY': key };
+        const begun = performance.now();
+        const call = { headers, body: house.ticket(flow(`N-${++last}`)) };
+        const { status } = await app.call('POST', '/platform-api/v1/tickets', call);
+        own.push({ status, ms: performance.now() - begun });
+      }
+      isRunning = false;
+      return own;
+    });
+    await Promise.all(callers);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(Math.max(...answers.map(({ ms }) => ms))).toBeLessThan(1_500);
+  }, 60_000);
+
   test('an account with a key at the same time, with two connections in the pool', async () => {
     await start(2);
     await delay(5_000);
