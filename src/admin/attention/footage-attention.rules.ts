@@ -1,11 +1,7 @@
 import { timeOfUuidv7 } from '../../database/uuid.js';
 import type { RecordingReason } from '../../contracts/admin/recording.dto.js';
-import type {
-  LostClipsRow,
-  LostRow,
-  RiskRow,
-  UnreadRow,
-} from '../../vision/recordings/footage-attention.repository.js';
+import type { LostClipsRow, LostRow, UnreadRow } from '../../vision/recordings/footage-attention.repository.js';
+import type { RiskRow } from '../../vision/downloads/download.repository.js';
 import type { HeldRiskRow } from '../../vision/holds/held-footage.repository.js';
 import { consolePage, counted, number, severityOfLoss, type Notice } from './attention.rules.js';
 

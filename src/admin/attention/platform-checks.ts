@@ -11,12 +11,8 @@ import {
   withoutSimulated,
 } from '../../site-sync/sync/run-attention.repository.js';
 import { findHeldAtRisk } from '../../vision/holds/held-footage.repository.js';
-import {
-  footageAtRisk,
-  lostClips,
-  lostFootage,
-  unreadWindows,
-} from '../../vision/recordings/footage-attention.repository.js';
+import { footageAtRisk } from '../../vision/downloads/download.repository.js';
+import { lostClips, lostFootage, unreadWindows } from '../../vision/recordings/footage-attention.repository.js';
 import { Retention } from '../../vision/recordings/retention.job.js';
 import { troubledEndpoints } from '../../webhooks/endpoints.repository.js';
 import { absentNotice, callNotice, endpointNotice, type Notice, refusalNotice, runNotice } from './attention.rules.js';

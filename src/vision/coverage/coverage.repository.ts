@@ -156,7 +156,7 @@ export class CoverageRepository {
            AND part.file_removed_at IS NULL
            AND NOT EXISTS (SELECT FROM recordings WHERE (hauler_id, part_id) = (part.hauler_id, part.id))
        WHERE (q.connection_id, q.truck_id) IN (SELECT * FROM unnest($1::uuid[], $2::text[]))
-         AND part.start_time < $4 AND part.end_time > $3`,
+         AND q.start_time < $4 AND q.end_time > $3 AND part.start_time < $4 AND part.end_time > $3`,
       [trucks.map(({ connectionId }) => connectionId), trucks.map(({ truckId }) => truckId), from, to],
     );
   }

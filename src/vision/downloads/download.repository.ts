@@ -7,7 +7,9 @@ import { ClipsRepository, recordClipEvent } from '../clips/clips.repository.js';
 import type { ClipEvent } from '../clips/video-requests.repository.js';
 import { namePairsOf } from '../recordings/camera-names.repository.js';
 import type { NamePair } from '../recordings/camera-names.rules.js';
+import { IS_AT_RISK, OF_CONNECTION } from '../recordings/footage-attention.repository.js';
 import { RECORDING_STATES, type RecordingState } from '../recordings/recording.rules.js';
+import type { TruckRow } from '../truck.js';
 import type { ResumePoint } from './downloader.js';
 
 /** The columns of a recording that its download needs. A `bigint` is text. */
@@ -205,6 +207,34 @@ export async function countDownloads(database: Sql): Promise<DownloadCounts> {
     ),
   );
   return row;
+}
+
+/** Downloads of a truck that wait, and have failed so far or whose link expires within an hour. */
+export interface RiskRow extends TruckRow {
+  readonly count: number;
+  readonly failing: number;
+  readonly since: Date;
+  /** When the first link expires; null if no link expires within an hour. */
+  readonly deadline: Date | null;
+}
+
+/** Each scrape of the metrics may ask: a long queue has as many rows as the table. */
+const MAX_RISK_ROWS = 10_000;
+
+/** Of the `MAX_RISK_ROWS` most urgent rows of each connection. */
+export function footageAtRisk(database: Sql): Promise<RiskRow[]> {
+  return database.query<RiskRow>(
+    `WITH RECURSIVE ${WAITING}
+     SELECT hauler_id, connection_id, truck_id, count(*)::float8 AS count,
+       (count(*) FILTER (WHERE last_error IS NOT NULL))::float8 AS failing, min(tried_since) AS since,
+       min(expires_at) FILTER (WHERE link IS NOT NULL AND expires_at < now() + interval '1 hour') AS deadline
+     FROM waiting CROSS JOIN LATERAL (
+       SELECT r.* FROM recordings AS r WHERE r.connection_id = waiting.id AND r.due_at IS NOT NULL
+       ORDER BY r.fetch_by LIMIT ${MAX_RISK_ROWS}) AS urgent
+     WHERE ${OF_CONNECTION} AND ${IS_AT_RISK}
+     GROUP BY hauler_id, connection_id, truck_id`,
+    [],
+  );
 }
 
 /** What is announced of a continuous recording: that it is given up. */

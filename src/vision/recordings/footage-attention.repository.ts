@@ -1,15 +1,6 @@
 import type { Sql } from '../../database/sql.js';
 import type { TruckRow } from '../truck.js';
 
-/** Downloads of a truck that wait, and have failed so far or whose link expires within an hour. */
-export interface RiskRow extends TruckRow {
-  readonly count: number;
-  readonly failing: number;
-  readonly since: Date;
-  /** When the first link expires; null if no link expires within an hour. */
-  readonly deadline: Date | null;
-}
-
 /** Recordings of a truck that ended without a file. */
 export interface LostRow extends TruckRow {
   readonly count: number;
@@ -44,22 +35,12 @@ export interface LostClipsRow extends TruckRow {
 }
 
 /** Of a deleted connection nothing can be fetched again, so that nobody can do anything about it. */
-const OF_CONNECTION = '(hauler_id, connection_id) IN (SELECT hauler_id, id FROM connections WHERE deleted_at IS NULL)';
+export const OF_CONNECTION =
+  '(hauler_id, connection_id) IN (SELECT hauler_id, id FROM connections WHERE deleted_at IS NULL)';
 
 /** A download that waits, and has failed so far or whose link expires within an hour. */
 export const IS_AT_RISK = `status = 'available'
          AND (last_error IS NOT NULL OR link IS NOT NULL AND expires_at < now() + interval '1 hour')`;
-
-export function footageAtRisk(database: Sql): Promise<RiskRow[]> {
-  return database.query<RiskRow>(
-    `SELECT hauler_id, connection_id, truck_id, count(*)::float8 AS count,
-       (count(*) FILTER (WHERE last_error IS NOT NULL))::float8 AS failing, min(tried_since) AS since,
-       min(expires_at) FILTER (WHERE link IS NOT NULL AND expires_at < now() + interval '1 hour') AS deadline
-     FROM recordings
-     WHERE ${OF_CONNECTION} AND ${IS_AT_RISK}
-     GROUP BY hauler_id, connection_id, truck_id`,
-  );
-}
 
 /** Without the recordings that retention deleted. */
 export function lostFootage(database: Sql): Promise<LostRow[]> {
