@@ -48,9 +48,9 @@ export class ConnectionsController {
 
   @Route(ADMIN_API, 'deleteConnection')
   async remove(@Param() { id }: IdParam, @Query() { dryRun }: DryRunQuery) {
-    if (dryRun === true) return this.connections.previewRemoval(id);
-    this.keys.forget(await this.connections.remove(id));
-    return undefined;
+    const { ended, preview } = await this.connections.remove(id, dryRun);
+    this.keys.forget(ended);
+    return preview;
   }
 
   @Route(ADMIN_API, 'checkConnection')

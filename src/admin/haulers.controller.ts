@@ -56,6 +56,6 @@ export class HaulersController {
 
   @Route(ADMIN_API, 'revokeApiKey')
   revokeKey(@Param() { id }: IdParam, @Query() { dryRun }: DryRunQuery) {
-    return dryRun === true ? this.keys.previewRevocation(id) : this.keys.revoke(id);
+    return this.keys.revoke(id, dryRun);
   }
 }

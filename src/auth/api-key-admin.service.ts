@@ -131,17 +131,19 @@ export class ApiKeyAdmin {
     return row === null ? undefined : keyPrincipal(row);
   }
 
-  /** Revokes a key for good, on every instance within 5 s. A revoked key keeps its time of revocation. */
-  async revoke(id: string): Promise<void> {
+  /**
+   * Revokes a key for good, on every instance within 5 s. A revoked key keeps its time of revocation. A dry run returns what would
+   * end.
+   */
+  async revoke(id: string, isDryRun = false): Promise<KeyRemoval | undefined> {
+    if (isDryRun) {
+      const { lastUsedAt } = await this.get(id);
+      return { lastUsedAt, sessions: await countSessions(this.database, id) };
+    }
     const revoked = await revokeKey(this.database, id);
     if (revoked === undefined) throw unknownKey(id);
     this.forget([revoked]);
-  }
-
-  /** What `revoke` would end. */
-  async previewRevocation(id: string): Promise<KeyRemoval> {
-    const { lastUsedAt } = await this.get(id);
-    return { lastUsedAt, sessions: await countSessions(this.database, id) };
+    return undefined;
   }
 
   /** Keys that were revoked, by their hashes. Other instances read them again within 5 s. */

@@ -110,11 +110,11 @@ export async function countRemoval(database: Sql, id: string): Promise<Connectio
        (SELECT count(*)::float8 FROM sync_runs AS run WHERE (run.hauler_id, run.connection_id) = (c.hauler_id, c.id)
          AND run.status IN ('queued', 'running')) AS "syncRuns",
        (SELECT count(*)::float8 FROM video_subscriptions AS s WHERE (s.hauler_id, s.connection_id) = (c.hauler_id, c.id)
-         ) AS "videoSubscriptions",
+         AND s.enabled AND s.deleted_at IS NULL) AS "videoSubscriptions",
        (SELECT count(*)::float8 FROM video_requests AS v WHERE (v.hauler_id, v.connection_id) = (c.hauler_id, c.id)
          AND v.status IN ('submitting', 'processing')) AS "videoRequests",
        (SELECT count(*)::float8 FROM recordings AS r WHERE (r.hauler_id, r.connection_id) = (c.hauler_id, c.id)
-         AND r.status IN ('available', 'downloading')) AS recordings
+         AND r.status = 'available') AS recordings
      FROM connections AS c WHERE c.id = $1 AND c.deleted_at IS NULL`,
     [id],
   );

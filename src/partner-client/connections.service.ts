@@ -139,19 +139,17 @@ export class ConnectionsService {
 
   /**
    * Keeps the data of the connection, deletes its keys, and cancels its run. Returns the hashes of the keys that we issued for
-   * it, which end. Throws `notFound` for a connection that is deleted already.
+   * it, which end; a dry run returns what would end. Throws `notFound` for a connection that is deleted already.
    */
-  async remove(id: string): Promise<Buffer[]> {
+  async remove(id: string, isDryRun = false): Promise<{ ended: Buffer[]; preview?: ConnectionRemoval }> {
+    if (isDryRun) {
+      const preview = await this.database.transaction((transaction) => countRemoval(transaction, id), { pool: 'bulk' });
+      if (preview === undefined) throw unknownConnection(id);
+      return { ended: [], preview };
+    }
     const ended = await this.database.transaction((transaction) => deleteConnection(transaction, id));
     if (ended === undefined) throw unknownConnection(id);
-    return ended;
-  }
-
-  /** What `remove` would end. */
-  async previewRemoval(id: string): Promise<ConnectionRemoval> {
-    const counts = await this.database.transaction((transaction) => countRemoval(transaction, id), { pool: 'bulk' });
-    if (counts === undefined) throw unknownConnection(id);
-    return counts;
+    return { ended };
   }
 
   private changeOf(row: LockedConnection, request: UpdateConnectionRequest): ConnectionUpdate {

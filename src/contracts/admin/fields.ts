@@ -62,7 +62,7 @@ export const RequestId = (...options: readonly Options[]) =>
 export const ResponseStatus = (...options: readonly Options[]) =>
   Integer('Status of the response; null without a response', range(100, 999), example(422), ...options);
 
-/** The preview of a call that cannot be undone and reaches beyond the record that it names. Its routes tell what it answers. */
+/** Of a call that cannot be undone, and that changes more than the record in its path. Each route says what a dry run answers. */
 export const DryRun = (...options: readonly QueryOptions[]) =>
   Flag('Only report what would be done, and change nothing', optional, ...options);
 

@@ -165,6 +165,18 @@ test.each([
   expect((await admin(method, `${path}${randomUUID()}?dryRun=true`)).status).toBe(404);
 });
 
+test('the dry run of the deletion of a connection counts the subscriptions that are read, without ended ones (decision 68)', async () => {
+  const hauler = await Hauler.create();
+  const connectionId = await hauler.connect({ interface: 'vision', baseUrl: 'http://127.0.0.1:9', enabled: false });
+  const subscribe = (truckId: string) =>
+    administer<{ id: string }>('POST', '/video-subscriptions', { connectionId, truckId, startTime: minute(0) });
+  const [, ended, paused] = [await subscribe('T-1'), await subscribe('T-2'), await subscribe('T-3')];
+  await administer('DELETE', `/video-subscriptions/${ended.id}`);
+  await administer('PATCH', `/video-subscriptions/${paused.id}`, { enabled: false });
+  const { body } = await admin<Plain>('DELETE', `/connections/${connectionId}?dryRun=true`);
+  expect(body).toMatchObject({ videoSubscriptions: 1, recordings: 0 });
+});
+
 test('the confirmation of a run that is not held is refused in a dry run too (decisions 52, 68)', async () => {
   const hauler = await Hauler.create({ sites: ONE_SITE });
   const [run] = await listed<{ id: string }>(`/sync-runs?connectionId=${(await hauler.siteConnection()).connectionId}`);
