@@ -125,7 +125,7 @@ export const VARIABLES = {
   OUTBOUND: declare(
     oneOf('on', 'off'),
     'on',
-    'off: no partner is called and no file is fetched; due work waits, as for a copy of a database',
+    'off: no partner is called, no file is fetched and no webhook is sent; due work waits, as for a copy of a database',
   ),
   OUTBOUND_ALLOW_PRIVATE: declare(
     boolean,

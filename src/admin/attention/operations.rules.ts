@@ -110,7 +110,7 @@ export function outboundNotice(off: {
 }): Notice {
   const { reason, isOffByVariable, since } = off;
   const sentence = isOffByVariable
-    ? 'This is a copy, with OUTBOUND=off: no partner is called and no file is fetched. If it replaces the original, start it without OUTBOUND=off.'
+    ? 'This is a copy, with OUTBOUND=off: no partner is called, no file is fetched and no webhook is sent. If it replaces the original, start it without OUTBOUND=off.'
     : `No partner is called and no file is fetched: ${reason}. Switch the calls on with PUT /admin/v1/outbound or cli outbound set.`;
   const page = consolePage('connections', {});
   return notice('outbound-off', 'calls to partners', since.getTime(), sentence, { page });
