@@ -149,11 +149,11 @@ async function announceDemo(
   ]);
   // The demo has refused pushes on purpose: their lines would stand above the welcome.
   if (logger.level === 'info') logger.level = 'warn';
-  const missing = await makeDemo(env, baseUrl, stopping, (demo) => output.write(examples(env, baseUrl, demo)));
+  const { demo, missing } = await makeDemo(env, baseUrl, stopping);
   logger.level = env.LOG_LEVEL;
   if (stopping.aborted) return;
-  await output.drain();
-  if (missing !== undefined) process.stderr.write(`The demo is not complete: ${missing}\n`);
+  if (missing.length > 0) process.stderr.write(`The demo is not complete: ${missing.join('; ')}\n`);
+  if (demo !== undefined) output.write(examples(env, baseUrl, demo));
   output.write(welcome(env, baseUrl, newSignInCode()));
   await output.drain();
 }

@@ -11,6 +11,8 @@ const POLL_MS = 100;
 
 export const timeOf = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** False for an error with this status: an earlier start made the same call. */
 export async function acceptStatus(status: number, call: Promise<unknown>): Promise<boolean> {
   try {

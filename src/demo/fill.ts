@@ -2,8 +2,7 @@ import type { AdminClient } from '../admin-client/admin-client.js';
 import type { ResolvedEnv } from '../config/env.js';
 import { TOPIC_NAMES, type TopicName } from '../contracts/webhooks/topics.values.js';
 import type { ExchangeList } from '../contracts/admin/exchange.dto.js';
-import { reasonOf } from '../database/reason.js';
-import { DemoPartner, eventually, timeOf } from './calls.js';
+import { DemoPartner, eventually, messageOf, timeOf } from './calls.js';
 import { DEMO, DEMO_SITE_DATA, QUARRY, quarryData } from './demo-data.js';
 import { storedSecrets, storeSecrets } from './demo-keys.js';
 import { DEMO_PERSON } from './demo-person.js';
@@ -15,6 +14,9 @@ import {
   correctedStory,
   dayName,
   demoDays,
+  filmedDay,
+  hourOf,
+  OPENS_AT,
   type Refusal,
   refusalsOf,
   STORY,
@@ -24,7 +26,7 @@ import {
   unknownMaterial,
 } from './pushes.rules.js';
 import { RECEIVER_PATH } from './received-webhooks.js';
-import { connect, type Demo, demoClient, replaceSiteData } from './seed.js';
+import { connect, type Demo, demoClient, recordMinutes, replaceSiteData, subscribe } from './seed.js';
 
 /** What the parts of the demo are made with. */
 export interface DemoScene extends Required<Demo> {
@@ -49,7 +51,8 @@ const FIRST_TOPICS = TOPIC_NAMES.filter((topic: TopicName) => !/^(ticket|account
 
 /**
  * Fills the demo through the interfaces of this service, with what is missing: all at the first start, and what time has added at
- * a later one. A part that fails is named in the result, and the others go on. An instance that serves one side adds nothing.
+ * a later one. A part that fails is named in the result, and the others go on. An instance that
+ * serves one side has recordings at most.
  */
 export async function fillDemo(
   env: ResolvedEnv,
@@ -58,15 +61,18 @@ export async function fillDemo(
   signal: AbortSignal,
   now = Date.now(),
 ): Promise<string[]> {
-  const { connections } = demo;
-  if (connections === undefined) return [];
+  const { connections, lastMinute } = demo;
   const admin = demoClient(baseUrl, env.ADMIN_TOKEN);
+  if (connections === undefined) {
+    if (env.SIDES.has('partner')) await recordMinutes(admin, lastMinute);
+    return [];
+  }
   const partner = new DemoPartner(baseUrl, demo.keys.platform, signal);
   const scene: DemoScene = { ...demo, connections, admin, partner, baseUrl, env, now, signal };
   const missing: string[] = [];
   const part = async (name: string, make: (scene: DemoScene) => Promise<unknown>) => {
     if (signal.aborted) return;
-    await make(scene).catch((error: unknown) => missing.push(`${name} (${reasonOf(error)})`));
+    await make(scene).catch((error: unknown) => missing.push(`${name} (${messageOf(error)})`));
   };
   try {
     await part('webhook endpoint', receiveWebhooks);
@@ -75,6 +81,8 @@ export async function fillDemo(
       part('accounts', createAccounts),
       part('held synchronisation', holdQuarry),
       part('footage', async () => {
+        await recordMinutes(admin, lastMinute);
+        await subscribe(admin, connections.vision, demo.clip, timeOf(hourOf(filmedDay(now), OPENS_AT)));
         await filmSecondTruck(scene);
         await filmFirstTruck(scene);
       }),
@@ -173,7 +181,13 @@ async function holdQuarry({ admin, baseUrl, keys, signal }: DemoScene): Promise<
   const existing = await admin.call('listConnections', { query: { haulerId } });
   const isNew = existing.data.length === 0;
   if (isNew) await replaceSiteData(admin, haulerId, quarryData(QUARRY_MATERIALS));
-  const connectionId = await connect(admin, 'site', { haulerId, baseUrl, apiKey: keys.quarry });
+  const connectionId = await connect(admin, 'site', {
+    haulerId,
+    baseUrl,
+    apiKey: keys.quarry,
+    // Each further run would be held as well.
+    intervalSeconds: 86_400,
+  });
   if (!isNew) return;
   const has = (status: string) => async () =>
     (await admin.call('listSyncRuns', { query: { connectionId, status } })).data.length > 0;

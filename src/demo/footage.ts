@@ -10,7 +10,7 @@ import {
   recordingPath,
   SECOND_TRUCK,
 } from './demo-data.js';
-import { dayBefore, filmedDay, hourOf } from './pushes.rules.js';
+import { filmedDay, hourOf } from './pushes.rules.js';
 import type { DemoScene } from './fill.js';
 
 /** The cameras record from 6:00 to 17:00. */
@@ -46,38 +46,32 @@ async function upload(
   return acceptStatus(409, call);
 }
 
-/** The hours of a truck's day that have ended. Returns the start of the first one that the partner side did not have. */
+/** The filmed day of a truck. Returns the start of the first hour that the partner side did not have. */
 async function uploadDay(
   scene: DemoScene,
   truckId: string,
-  day: Date,
   without: readonly Hour[] = [],
 ): Promise<number | undefined> {
-  const ended = HOURS.filter((hour) => hourOf(day, hour + 1) < scene.now && !without.includes(hour));
+  const day = filmedDay(scene.now);
   let first: number | undefined;
-  for (const hour of ended) {
-    for (const camera of DEMO_CAMERAS) {
-      if (truckId === DEMO.truckId && camera === 'rear' && hour === GAP_HOUR) continue;
-      scene.signal.throwIfAborted();
-      if (await upload(scene, truckId, camera, day, hour)) first ??= hourOf(day, hour);
-    }
+  for (const hour of HOURS.filter((each) => !without.includes(each))) {
+    scene.signal.throwIfAborted();
+    const isGap = truckId === DEMO.truckId && hour === GAP_HOUR;
+    const cameras = DEMO_CAMERAS.filter((camera) => camera === 'front' || !isGap);
+    const added = await Promise.all(cameras.map((camera) => upload(scene, truckId, camera, day, hour)));
+    if (added.includes(true)) first ??= hourOf(day, hour);
   }
   return first;
 }
 
-const daysOf = (scene: DemoScene): Date[] => [filmedDay(scene.now), dayBefore(scene.now, 0)];
-
-/** Of one truck, both days. The newest hours alone are new at a later start: they are listed again then. */
+/** A day that is new at a later start is listed again at once. */
 export async function filmFirstTruck(scene: DemoScene): Promise<void> {
-  const added = [];
-  for (const day of daysOf(scene)) added.push(await uploadDay(scene, DEMO.truckId, day));
-  await readAgain(scene, DEMO.truckId, added);
+  await readAgain(scene, DEMO.truckId, await uploadDay(scene, DEMO.truckId));
 }
 
-async function readAgain(scene: DemoScene, truckId: string, starts: readonly (number | undefined)[]): Promise<void> {
-  const from = Math.min(...starts.filter((start) => start !== undefined));
+async function readAgain(scene: DemoScene, truckId: string, from: number | undefined): Promise<void> {
   const subscription = await subscriptionOf(scene, truckId);
-  if (!Number.isFinite(from) || subscription === undefined) return;
+  if (from === undefined || subscription === undefined) return;
   const body = { from: timeOf(from), to: timeOf(scene.now) };
   await scene.admin.call('readVideoSubscriptionAgain', { params: { id: subscription }, body });
 }
@@ -94,19 +88,14 @@ async function subscriptionOf({ admin, connections }: DemoScene, truckId: string
 export async function filmSecondTruck(scene: DemoScene): Promise<void> {
   const { admin } = scene;
   const truckId = SECOND_TRUCK;
-  const [filmed, today] = daysOf(scene) as [Date, Date];
   for (const cameraId of DEMO_CAMERAS) {
     await admin.call('setHostedCamera', { body: { customerId, truckId, cameraId, aliases: DEMO_ALIASES[cameraId] } });
   }
   const isFirst = (await subscriptionOf(scene, truckId)) === undefined;
   // A reading of the first truck would meet the scenarios too.
   if (isFirst) await eventually(scene.signal, () => isRead(scene));
-  if (isFirst) await loseFirstHour(scene, filmed);
-  const added = [
-    await uploadDay(scene, truckId, filmed, isFirst ? [EXPIRED_HOUR, LATE_HOUR] : []),
-    await uploadDay(scene, truckId, today),
-  ];
-  await readAgain(scene, truckId, added);
+  if (isFirst) await loseFirstHour(scene, filmedDay(scene.now));
+  await readAgain(scene, truckId, await uploadDay(scene, truckId, isFirst ? [EXPIRED_HOUR, LATE_HOUR] : []));
 }
 
 async function isRead({ admin, connections, now }: DemoScene): Promise<boolean> {

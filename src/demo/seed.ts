@@ -7,7 +7,6 @@ import { AdminClient } from '../admin-client/admin-client.js';
 import { acceptStatus, timeOf } from './calls.js';
 import { DEMO, DEMO_ALIASES, DEMO_CAMERAS, DEMO_SITE_DATA, demoRecording, QUARRY } from './demo-data.js';
 import { demoKeys, type DemoKeys } from './demo-keys.js';
-import { filmedDay, hourOf, OPENS_AT } from './pushes.rules.js';
 
 const CALL_TIMEOUT_MS = 30_000;
 const MINUTE_MS = 60_000;
@@ -23,6 +22,8 @@ export interface DemoConnections {
 
 export interface Demo {
   readonly keys: DemoKeys;
+  /** The cameras of the first truck have recorded the ten minutes before this one, counted since the epoch. */
+  readonly lastMinute: number;
   /** A range within the recordings that spans two of them. */
   readonly clip: { readonly startTime: string; readonly endTime: string };
   /** Ids of the connections of the platform side; undefined if this instance serves one side only. */
@@ -34,8 +35,8 @@ export const demoClient = (baseUrl: string, token: string): AdminClient =>
   new AdminClient({ url: new URL(baseUrl), token, timeoutMs: CALL_TIMEOUT_MS });
 
 /**
- * Creates a hauler, keys, a partner's sites and recordings, connects the platform side to the partner side of this same
- * process, and waits for the first synchronisation. Another start adds what is missing, and the most recent minutes.
+ * Creates the haulers, keys, and a partner's sites, connects the platform side to the partner side of this same process, and waits
+ * for the first synchronisation. Another start adds what is missing.
  */
 export async function seedDemo(env: ResolvedEnv, baseUrl: string, now = Date.now()): Promise<Demo> {
   const admin = demoClient(baseUrl, env.ADMIN_TOKEN);
@@ -44,21 +45,19 @@ export async function seedDemo(env: ResolvedEnv, baseUrl: string, now = Date.now
   }
   const keys = await demoKeys(admin, env.DATA_DIR);
   const lastMinute = Math.floor(now / MINUTE_MS) - 1;
-  if (env.SIDES.has('partner')) {
-    await replaceSiteData(admin, DEMO.haulerId, DEMO_SITE_DATA);
-    await uploadRecordings(admin, lastMinute);
-  }
   const middle = (lastMinute - RECORDED_MINUTES / 2) * MINUTE_MS;
-  const clip = { startTime: timeOf(middle - 10_000), endTime: timeOf(middle + 10_000) };
-  if (env.SIDES.has('platform') && env.SIDES.has('partner')) {
-    const partner = { haulerId: DEMO.haulerId, baseUrl, apiKey: keys.partner };
-    const site = await connect(admin, 'site', partner);
-    const vision = await connect(admin, 'vision', partner);
-    await subscribe(admin, vision, clip, timeOf(hourOf(filmedDay(now), OPENS_AT)));
-    await waitForSites(admin);
-    return { keys, clip, connections: { site, vision } };
-  }
-  return { keys, clip };
+  const demo = {
+    keys,
+    lastMinute,
+    clip: { startTime: timeOf(middle - 10_000), endTime: timeOf(middle + 10_000) },
+  };
+  if (env.SIDES.has('partner')) await replaceSiteData(admin, DEMO.haulerId, DEMO_SITE_DATA);
+  if (!env.SIDES.has('platform') || !env.SIDES.has('partner')) return demo;
+  const partner = { haulerId: DEMO.haulerId, baseUrl, apiKey: keys.partner };
+  const site = await connect(admin, 'site', partner);
+  const vision = await connect(admin, 'vision', partner);
+  await waitForSites(admin);
+  return { ...demo, connections: { site, vision } };
 }
 
 export async function replaceSiteData(admin: AdminClient, haulerId: string, data: object): Promise<void> {
@@ -67,7 +66,8 @@ export async function replaceSiteData(admin: AdminClient, haulerId: string, data
   await admin.call('replaceHostedSiteData', { params: { haulerId }, upload });
 }
 
-async function uploadRecordings(admin: AdminClient, lastMinute: number): Promise<void> {
+/** The last minutes of the first truck. */
+export async function recordMinutes(admin: AdminClient, lastMinute: number): Promise<void> {
   for (const cameraId of DEMO_CAMERAS) {
     const camera = { customerId: DEMO.haulerId, truckId: DEMO.truckId, cameraId };
     await admin.call('setHostedCamera', { body: { ...camera, aliases: DEMO_ALIASES[cameraId] } });
@@ -81,15 +81,18 @@ async function uploadRecordings(admin: AdminClient, lastMinute: number): Promise
   }
 }
 
+export interface DemoPartnerSide {
+  readonly haulerId: string;
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly intervalSeconds?: number;
+}
+
 /**
  * Returns the id of the connection. A check finds a connection to an earlier port, and one whose key no longer works
  * because an earlier start issued new keys and then failed.
  */
-export async function connect(
-  admin: AdminClient,
-  kind: 'site' | 'vision',
-  partner: { readonly haulerId: string; readonly baseUrl: string; readonly apiKey: string },
-): Promise<string> {
+export async function connect(admin: AdminClient, kind: 'site' | 'vision', partner: DemoPartnerSide): Promise<string> {
   const { haulerId, baseUrl, apiKey } = partner;
   const query = { haulerId, interface: kind, pageSize: '100' };
   // Newest first: the connection of the demo is older than those that others add.
@@ -104,7 +107,7 @@ export async function connect(
 }
 
 /** Once: a subscription to the truck, and a request for one clip. */
-async function subscribe(
+export async function subscribe(
   admin: AdminClient,
   connectionId: string,
   clip: Demo['clip'],
@@ -113,7 +116,7 @@ async function subscribe(
   const { data } = await admin.call('listVideoSubscriptions', { query: { connectionId } });
   if (data.length > 0) return;
   const truck = { connectionId, truckId: DEMO.truckId };
-  await admin.call('createVideoSubscription', { body: { ...truck, startTime, intervalSeconds: 30 } });
+  await admin.call('createVideoSubscription', { body: { ...truck, startTime, intervalSeconds: 300 } });
   await admin.call('createVideoRequest', { body: { ...truck, cameraId: 'front', ...clip } });
 }
 
