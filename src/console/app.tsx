@@ -4,6 +4,7 @@ import { CONSOLE_PAGES, type ConsolePage } from '../contracts/admin/console-page
 import { type AdminRole, includesRole } from '../contracts/common/roles.values.js';
 import { type PageProps, useAddress } from './client/address.js';
 import { CallError } from './client/api.js';
+import { copyWholeTimes } from './client/copied-times.js';
 import { HaulersProvider } from './client/haulers.js';
 import { useLoad } from './client/load.js';
 import { Empty, ErrorBox, Loading } from './parts/states.js';
@@ -277,6 +278,7 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
 const root = document.getElementById('console');
 if (root !== null) {
   markValues();
+  copyWholeTimes();
   followTranslation(root);
   render(<App />, root);
 }

@@ -13,7 +13,6 @@ export interface BarItem {
   readonly parts: readonly Part[];
   /** Below the bar. */
   readonly tick?: string | undefined;
-  readonly kind?: string;
 }
 
 const HEIGHT = 110;
@@ -25,18 +24,18 @@ export function Bars({ items }: { items: readonly BarItem[] }) {
   const hasTicks = items.some(({ tick }) => tick !== undefined);
   return (
     <ol class={`bars ${hasTicks ? 'ticked' : ''}`}>
-      {items.map(({ key, label, href, parts, tick, kind = '' }) => {
+      {items.map(({ key, label, href, parts, tick }) => {
         const stack = parts.map(({ name, share }) => (
           <span key={name} class={`part ${name}`} style={{ height: `${Math.max(MIN_PIXELS, share * HEIGHT)}px` }} />
         ));
         return (
           <li key={key}>
             {href === undefined ? (
-              <span class={`bar ${kind}`} role="img" aria-label={label} title={label}>
+              <span class="bar" role="img" aria-label={label} title={label}>
                 {stack}
               </span>
             ) : (
-              <a class={`bar ${kind}`} href={href} aria-label={label} title={label}>
+              <a class="bar" href={href} aria-label={label} title={label}>
                 {stack}
               </a>
             )}

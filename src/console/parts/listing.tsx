@@ -1,10 +1,11 @@
 import { type ComponentChildren, Fragment } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { List } from '../../contracts/admin/list.dto.js';
 import { type Change, change, type PageProps } from '../client/address.js';
 import type { PathOf, RowOf } from '../client/contract.js';
 import { useList } from '../client/load.js';
 import { CsvButton } from './csv-button.js';
-import { chosenOf, type Filter, Filters } from './filters.js';
+import { ChosenFilters, chosenOf, type Filter, Filters } from './filters.js';
 import { Empty, Loadable } from './states.js';
 import { formatCount } from './values.js';
 
@@ -29,8 +30,10 @@ const VALUE = { translate: false };
 
 /** On a phone each row becomes a card whose cells have their titles. */
 export function Table<T>({ label, rows, columns, keyOf, isStale = false, isNarrow = false }: TableProps<T>) {
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => watchWidth(box.current), []);
   return (
-    <div class="scroll" role="region" aria-label={label} tabIndex={0}>
+    <div class="scroll" role="region" aria-label={label} tabIndex={0} ref={box}>
       <table class={`${isStale ? 'stale' : ''} ${isNarrow ? 'narrow-table' : ''}`} aria-busy={isStale}>
         <thead>
           <tr>
@@ -55,6 +58,16 @@ export function Table<T>({ label, rows, columns, keyOf, isStale = false, isNarro
       </table>
     </div>
   );
+}
+
+/** Only a table that fits its box can keep its head in sight while the page scrolls: a box that scrolls holds it. */
+function watchWidth(box: HTMLDivElement | null): (() => void) | undefined {
+  const table = box?.firstElementChild;
+  if (box === null || table == null) return undefined;
+  const observer = new ResizeObserver(() => box.classList.toggle('fits', table.scrollWidth <= box.clientWidth));
+  observer.observe(box);
+  observer.observe(table);
+  return () => observer.disconnect();
 }
 
 /** A table, or another picture of the rows. */
@@ -94,19 +107,24 @@ export function ListPage<const Path extends PathOf<'GET'>>(props: ListProps<Path
   const list = useList(path, { ...wanted, ...place, pageSize }, everyMs);
   return (
     <>
-      {filters.length > 0 && (
-        <Filters label={props.filtersLabel} folded={props.folded}>
-          {filters.map((each) => (
-            <Fragment key={each.name}>{each.field(query)}</Fragment>
-          ))}
-        </Filters>
+      {(filters.length > 0 || props.hasCsv === true) && (
+        <div class="toolbar">
+          {filters.length > 0 && (
+            <Filters label={props.filtersLabel} folded={props.folded}>
+              {filters.map((each) => (
+                <Fragment key={each.name}>{each.field(query)}</Fragment>
+              ))}
+            </Filters>
+          )}
+          {props.hasCsv === true && <CsvButton path={path} filters={wanted} />}
+        </div>
       )}
+      <ChosenFilters filters={filters} query={query} />
       {typeof children === 'function' ? children(list.data?.data ?? []) : children}
-      {props.hasCsv === true && <CsvButton path={path} filters={wanted} />}
       <Loadable of={list}>
         {(page) =>
           page.data.length === 0 ? (
-            <NoRows filters={{ ...chosen, ...place }} empty={props.empty} />
+            <NoRows filters={chosen} place={place} empty={props.empty} />
           ) : (
             <>
               {props.view === undefined ? (
@@ -137,9 +155,11 @@ export function placeIn(query: URLSearchParams, name?: string): Change {
 }
 
 /** An empty list: without filters it shows `empty`. */
-function NoRows({ filters, empty }: { filters: Change; empty: ComponentChildren }) {
-  if (Object.keys(filters).length === 0) return <>{empty}</>;
-  return <Empty title="Nothing matches these filters.">Remove a filter or widen the time.</Empty>;
+function NoRows({ filters, place, empty }: { filters: Change; place: Change; empty: ComponentChildren }) {
+  if (Object.keys(filters).length > 0) {
+    return <Empty title="Nothing matches these filters.">Remove a filter or widen the time.</Empty>;
+  }
+  return Object.keys(place).length === 0 ? <>{empty}</> : <Empty title="The list ends before this page." />;
 }
 
 interface Named {

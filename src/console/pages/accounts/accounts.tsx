@@ -37,22 +37,23 @@ function AccountList({ query }: PageProps) {
     { title: 'Created', cell: ({ createdAt }) => <Time value={createdAt} /> },
   ];
   return (
-    <ListPage
-      path="/accounts"
-      query={query}
-      filters={FILTERS}
-      hasCsv
-      label="Accounts"
-      columns={columns}
-      keyOf={({ accountId }) => accountId}
-      empty={
-        <Empty title="No account yet.">
-          A partner creates accounts with <code>POST /platform-api/v1/accounts</code>, or import them from a CSV.
-        </Empty>
-      }
-    >
+    <>
       <AccountImportPanel query={query} />
-    </ListPage>
+      <ListPage
+        path="/accounts"
+        query={query}
+        filters={FILTERS}
+        hasCsv
+        label="Accounts"
+        columns={columns}
+        keyOf={({ accountId }) => accountId}
+        empty={
+          <Empty title="No account yet.">
+            A partner creates accounts with <code>POST /platform-api/v1/accounts</code>, or import them from a CSV.
+          </Empty>
+        }
+      />
+    </>
   );
 }
 

@@ -20,7 +20,7 @@ export function RetentionPage({ query }: PageProps) {
   const isErasing = query.has('erasure') || query.has('new');
   return (
     <>
-      <p>
+      <p class="actions">
         <a href="/docs/guides/holds" target="_blank" rel="noopener">
           How retention and erasure work
         </a>

@@ -10,7 +10,7 @@ import type { BodyOf } from '../../client/contract.js';
 import { useHaulers } from '../../client/haulers.js';
 import { FieldErrorOf } from '../../parts/field-errors.js';
 import { bodyOf, Field, Form, Input, Options, Select } from '../../parts/forms.js';
-import { CopyButton } from '../../parts/values.js';
+import { CopyButton, wholeTime } from '../../parts/values.js';
 import { Card } from '../../parts/states.js';
 
 type Subject = TopicName extends `${infer Of}.${string}` ? Of : never;
@@ -128,9 +128,7 @@ export function NewSecret({ issued, onClose }: NewSecretProps) {
       <p class="secret">
         <code>{secret}</code> <CopyButton text={secret} label="Copy the secret" />
       </p>
-      {formerSecretUntil !== null && (
-        <p>The former secret signs as well until {new Date(formerSecretUntil).toLocaleString()}.</p>
-      )}
+      {formerSecretUntil !== null && <p>The former secret signs as well until {wholeTime(formerSecretUntil)}.</p>}
       <button type="button" onClick={onClose}>
         I have stored the secret
       </button>
