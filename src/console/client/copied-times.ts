@@ -4,7 +4,8 @@ export function copyWholeTimes(): void {
     const selection = getSelection();
     if (selection === null || selection.isCollapsed || event.clipboardData === null) return;
     const range = selection.getRangeAt(0);
-    const around = range.commonAncestorContainer.parentElement?.closest('time');
+    const { commonAncestorContainer: common } = range;
+    const around = (common instanceof Element ? common : common.parentElement)?.closest('time');
     const box = document.createElement('div');
     box.append(around?.textContent === selection.toString() ? around.cloneNode(true) : range.cloneContents());
     const times = box.querySelectorAll('time');

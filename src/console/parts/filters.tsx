@@ -52,18 +52,9 @@ export function ChosenFilters({ filters, query }: PageProps & { filters: readonl
           </button>
         </li>
       ))}
-      {chosen.length > 1 && (
-        <li>
-          <button type="button" class="mark" onClick={() => change(without(chosen))}>
-            Remove all
-          </button>
-        </li>
-      )}
     </ul>
   );
 }
-
-const without = (filters: readonly Filter[]) => Object.fromEntries(filters.map(({ name }) => [name, undefined]));
 
 export function TextFilter({ name, label, query, hint }: FilterProps & { hint?: string | undefined }) {
   const inAddress = query.get(name) ?? '';

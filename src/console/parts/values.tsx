@@ -48,13 +48,6 @@ const MAX_GROUPED = 1e15;
 export const formatCount = (value: number): string =>
   Math.abs(value) < MAX_GROUPED ? NUMBER.format(value) : String(value);
 
-/** A count; zeros are pale. */
-export const Count = ({ value }: { value: number }) => (
-  <span class={value === 0 ? 'muted' : ''} translate={false}>
-    {formatCount(value)}
-  </span>
-);
-
 const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'];
 
 export function formatBytes(bytes: number): string {

@@ -2,10 +2,11 @@ import type { Account } from '../../../contracts/admin/account.dto.js';
 import { linkWith, type PageProps } from '../../client/address.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { BY_HAULER, byText } from '../../parts/filters.js';
+import { NewLink } from '../../parts/forms.js';
 import { type Column, ListPage } from '../../parts/listing.js';
 import { Detail, DetailHead, Empty } from '../../parts/states.js';
 import { Facts, Id, Time } from '../../parts/values.js';
-import { AccountImportPanel } from './account-import.js';
+import { AccountImportCard } from './account-import.js';
 
 const FILTERS = [byText('search', 'Name, number or e-mail', 'a part is enough'), BY_HAULER];
 
@@ -38,7 +39,13 @@ function AccountList({ query }: PageProps) {
   ];
   return (
     <>
-      <AccountImportPanel query={query} />
+      {query.has('import') ? (
+        <AccountImportCard haulerId={query.get('haulerId') ?? undefined} />
+      ) : (
+        <p class="actions">
+          <NewLink href={linkWith('accounts', query, { import: 1 })} label="Import from CSV" />
+        </p>
+      )}
       <ListPage
         path="/accounts"
         query={query}

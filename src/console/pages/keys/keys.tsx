@@ -108,7 +108,7 @@ function KeyDetails({ apiKey, onRotated }: { apiKey: ApiKey; onRotated: (key: Is
   const [isRotating, setRotating] = useState(false);
   const haulerName = useHaulerName();
   const opened = useOpened();
-  const { id, prefix, name, haulerId, connectionId, lastUsedAt, expiresAt, revokedAt, activatedAt } = apiKey;
+  const { id, prefix, name, haulerId, lastUsedAt, expiresAt, revokedAt, activatedAt } = apiKey;
   const isSuccessor = apiKey.replacesId !== null;
   return (
     <>
@@ -127,9 +127,6 @@ function KeyDetails({ apiKey, onRotated }: { apiKey: ApiKey; onRotated: (key: Is
             Key: <KeyPrefix value={prefix} />,
             Opens: opened(apiKey),
             Hauler: haulerName(haulerId),
-            Connection: connectionId !== null && (
-              <a href={linkTo('connections', { id: connectionId })}>its connection</a>
-            ),
             Exchanges: <a href={linkTo('exchanges', { apiKeyId: id })}>calls with this key</a>,
             Issued: <Time value={apiKey.createdAt} />,
             'First used': isSuccessor && (isWaiting(apiKey) ? UNUSED : <Time value={activatedAt} />),

@@ -81,11 +81,5 @@ function columnsOf(nameOf: (id: string) => string): readonly Column<SyncRun>[] {
 function durationOf({ startedAt, finishedAt }: SyncRun): string {
   if (startedAt === null || finishedAt === null) return '–';
   const seconds = (new Date(finishedAt).getTime() - new Date(startedAt).getTime()) / 1_000;
-  return seconds < 1
-    ? `${Math.round(seconds * 1_000)} ms`
-    : seconds < 10
-      ? `${seconds.toFixed(1)} s`
-      : seconds < 60
-        ? `${Math.round(seconds)} s`
-        : `${formatSeconds(seconds)} min`;
+  return seconds < 60 ? `${seconds.toFixed(1)} s` : `${formatSeconds(seconds)} min`;
 }

@@ -13,25 +13,11 @@ import { bodyOf, Field, Form, Input, Options, Select } from '../../parts/forms.j
 import { CopyButton, wholeTime } from '../../parts/values.js';
 import { Card } from '../../parts/states.js';
 
-type Subject = TopicName extends `${infer Of}.${string}` ? Of : never;
-
-/** The compiler asks for a new subject. */
-const SUBJECTS: Readonly<Record<Subject, string>> = {
-  ticket: 'Tickets',
-  account: 'Accounts',
-  clip: 'Clips',
-  recording: 'Recordings',
-  sync: 'Synchronisation',
-  connection: 'Connections',
-  key: 'Keys',
-};
-
 /** By subject. To people goes only what is sent once for each change. */
 function topicsFor(format: WebhookFormat): readonly (readonly [string, readonly TopicName[]])[] {
   const offered = TOPIC_NAMES.filter((name) => format === 'standard' || topicOf(name).isState === true);
-  return Object.entries(SUBJECTS)
-    .map(([subject, title]) => [title, offered.filter((name) => name.startsWith(`${subject}.`))] as const)
-    .filter(([, names]) => names.length > 0);
+  const subjects = [...new Set(offered.map((name) => name.split('.')[0] ?? name))];
+  return subjects.map((subject) => [subject, offered.filter((name) => name.startsWith(`${subject}.`))]);
 }
 
 const FORMATS: readonly (readonly [WebhookFormat, string])[] = [
