@@ -169,7 +169,7 @@ function refusalOf({ path, needs = 'viewer' }: NamedPage, session: Session): str
 
 function Content({ page: { path, content }, query }: PageProps & { page: NamedPage }) {
   if (content !== undefined) return <LazyPage name={content} query={query} />;
-  return path === '' ? <HomePage /> : <LazyPage name={path} query={query} />;
+  return path === '' ? <HomePage query={query} /> : <LazyPage name={path} query={query} />;
 }
 
 /** The number of problems, as Home lists them: read again soon on Home itself, and seldom elsewhere. */

@@ -262,7 +262,7 @@ describe('an admin with tickets and accounts', () => {
     const csv = (text: string) => ({ name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from(text) });
     const card = region('Import accounts');
     await follow('Accounts');
-    await page.getByRole('button', { name: 'Import from CSV' }).click();
+    await page.getByRole('link', { name: 'Import from CSV' }).click();
     const check = card.getByRole('button', { name: 'Check the file' });
     expect(await check.isDisabled()).toBe(true);
     await card.getByLabel('Hauler').selectOption(hauler.id);

@@ -6,6 +6,7 @@ import type { PathOf, RowOf } from '../client/contract.js';
 import { useList } from '../client/load.js';
 import { CsvButton } from './csv-button.js';
 import { ChosenFilters, chosenOf, type Filter, Filters } from './filters.js';
+import { Reading } from './reading.js';
 import { Empty, Loadable } from './states.js';
 import { formatCount } from './values.js';
 
@@ -105,6 +106,7 @@ export function ListPage<const Path extends PathOf<'GET'>>(props: ListProps<Path
   const place = placeIn(query, name);
   const wanted = { ...fixed, ...asked(chosen) };
   const list = useList(path, { ...wanted, ...place, pageSize }, everyMs);
+  const reading = everyMs !== undefined && <Reading of={list} />;
   return (
     <>
       {(filters.length > 0 || props.hasCsv === true) && (
@@ -133,9 +135,9 @@ export function ListPage<const Path extends PathOf<'GET'>>(props: ListProps<Path
                 props.view(page.data)
               )}
               {'pagination' in page ? (
-                <Pager {...page.pagination} name={name} />
+                <Pager {...page.pagination} name={name} reading={reading} />
               ) : (
-                <CursorButtons next={page.next} isNewest={!query.has('cursor')} />
+                <CursorButtons next={page.next} isNewest={!query.has('cursor')} reading={reading} />
               )}
             </>
           )
@@ -165,13 +167,15 @@ function NoRows({ filters, place, empty }: { filters: Change; place: Change; emp
 interface Named {
   /** Of the list, if the page has several. */
   readonly name?: string | undefined;
+  /** How old the rows are, if they are read again and again. */
+  readonly reading?: ComponentChildren;
 }
 
 /** The position of a page of records. */
-function Pager({ page, totalItems, totalPages, more, next, name }: List<unknown>['pagination'] & Named) {
+function Pager({ page, totalItems, totalPages, more, next, ...named }: List<unknown>['pagination'] & Named) {
   const position = page > totalPages ? formatCount(page) : `${formatCount(page)} of ${formatCount(totalPages)}`;
   return (
-    <PageButtons page={page} last={totalPages} next={next} name={name}>
+    <PageButtons page={page} last={totalPages} next={next} {...named}>
       {formatCount(totalItems)}
       {more && '+'} {totalItems === 1 ? 'record' : 'records'}
       {(totalPages > 1 || page > 1) && `, page ${position}`}
@@ -181,7 +185,7 @@ function Pager({ page, totalItems, totalPages, more, next, name }: List<unknown>
 }
 
 /** Of a list that goes on with its cursor alone. */
-const CursorButtons = ({ next, isNewest }: { next: string | null; isNewest: boolean }) => (
+const CursorButtons = ({ next, isNewest, reading }: Named & { next: string | null; isNewest: boolean }) => (
   <div class="actions">
     {!isNewest && (
       <button type="button" onClick={() => change({ cursor: undefined })}>
@@ -191,6 +195,7 @@ const CursorButtons = ({ next, isNewest }: { next: string | null; isNewest: bool
     <button type="button" disabled={next === null} onClick={() => change({ cursor: next ?? undefined })}>
       Older
     </button>
+    {reading}
   </div>
 );
 
@@ -204,14 +209,16 @@ interface PageButtonsProps extends Named {
 }
 
 /** The position in a list, with buttons where it has several pages. After the last numbered page a cursor goes on. */
-export function PageButtons({ page, last, next, name, children }: PageButtonsProps) {
+export function PageButtons({ page, last, next, name, reading, children }: PageButtonsProps) {
   const [pageName, cursorName] = placeNames(name);
   const go = (number: number | undefined, cursor?: string) => change({ [pageName]: number, [cursorName]: cursor });
   const goBack = () => go(page - 1 > last ? undefined : page - 1);
   const goOn = () => (page < last ? go(page + 1) : go(undefined, next ?? undefined));
   return (
     <div class="pager">
-      <span role="status">{children}</span>
+      <span>
+        <span role="status">{children}</span> {reading}
+      </span>
       {(page > 1 || next !== null) && (
         <span>
           <button type="button" disabled={page <= 1} onClick={goBack}>

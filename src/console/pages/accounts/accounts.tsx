@@ -1,14 +1,19 @@
 import type { Account } from '../../../contracts/admin/account.dto.js';
 import { linkWith, type PageProps } from '../../client/address.js';
 import { useHaulerName } from '../../client/haulers.js';
-import { BY_HAULER, byText } from '../../parts/filters.js';
+import { BY_HAULER, byText, byTime } from '../../parts/filters.js';
 import { NewLink } from '../../parts/forms.js';
 import { type Column, ListPage } from '../../parts/listing.js';
 import { Detail, DetailHead, Empty } from '../../parts/states.js';
 import { Facts, Id, Time } from '../../parts/values.js';
 import { AccountImportCard } from './account-import.js';
 
-const FILTERS = [byText('search', 'Name, number or e-mail', 'a part is enough'), BY_HAULER];
+const FILTERS = [
+  byText('search', 'Name, number or e-mail', 'a part is enough'),
+  BY_HAULER,
+  byTime('from', 'Created from'),
+  byTime('to', 'Created until'),
+];
 
 export function AccountsPage({ query }: PageProps) {
   const id = query.get('id');
