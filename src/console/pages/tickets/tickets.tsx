@@ -85,7 +85,7 @@ function TicketDetails({ id, query }: { id: string; query: URLSearchParams }) {
         <>
           <Contents ticket={data} />
           <TicketFootageView id={id} haulerId={data.haulerId} query={query} />
-          <Story id={id} haulerId={data.haulerId} query={query} />
+          <Story ticket={data} query={query} />
         </>
       )}
     </Detail>
