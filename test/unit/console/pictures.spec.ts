@@ -14,7 +14,14 @@ describe('the bars of a report', () => {
   test.each([
     ['23 hours', 'America/Chicago', '2026-03-07T06:00:00Z', '2026-03-10T05:00:00Z', ['07', '08', '09'], '2026-03-08'],
     ['25 hours', 'America/Chicago', '2026-10-31T05:00:00Z', '2026-11-03T06:00:00Z', ['31', '01', '02'], '2026-11-01'],
-    ['no midnight', 'America/Santiago', '2026-09-05T04:00:00Z', '2026-09-08T03:00:00Z', ['05', '06', '07'], '2026-09-06'],
+    [
+      'no midnight',
+      'America/Santiago',
+      '2026-09-05T04:00:00Z',
+      '2026-09-08T03:00:00Z',
+      ['05', '06', '07'],
+      '2026-09-06',
+    ],
   ])('have one for each day, also for one of %s, and for those without a ticket', (_, zone, from, to, days, day) => {
     const bars = barsOf([row(day, 12)], [at(from), at(to)], zone);
     expect(bars.map(({ key }) => key.slice(8))).toEqual(days);
@@ -31,12 +38,24 @@ describe('the bars of a report', () => {
   });
 
   test.each([
-    [[0, 87], [0, 25, 50, 75, 100]],
-    [[-30, 60], [-50, -25, 0, 25, 50, 75]],
+    [
+      [0, 87],
+      [0, 25, 50, 75, 100],
+    ],
+    [
+      [-30, 60],
+      [-50, -25, 0, 25, 50, 75],
+    ],
     [[0.003], [0, 0.001, 0.002, 0.003]],
-    [[0, 0], [0, 0]],
+    [
+      [0, 0],
+      [0, 0],
+    ],
     [[], [0, 0]],
-    [[Number.MAX_VALUE, -Number.MAX_VALUE], [-Number.MAX_VALUE, Number.MAX_VALUE]],
+    [
+      [Number.MAX_VALUE, -Number.MAX_VALUE],
+      [-Number.MAX_VALUE, Number.MAX_VALUE],
+    ],
   ])('of %j stand at a scale of round numbers with zero', (values, expected) => {
     expect(scaleOf(values)).toEqual(expected);
   });
@@ -100,7 +119,11 @@ describe('the steps of a ticket', () => {
   });
 
   it('have no weight where it is not known: before more changes than are listed, and of pushes that the contents do not have yet', () => {
-    const entries = [push(3, 'updated', [quantity(0, 1, 2)]), push(2, 'updated', [], { moreChanges: 5 }), push(1, 'created')];
+    const entries = [
+      push(3, 'updated', [quantity(0, 1, 2)]),
+      push(2, 'updated', [], { moreChanges: 5 }),
+      push(1, 'created'),
+    ];
     expect(steps(entries, [line(1)], entries[1]?.at)).toEqual([
       ['Corrected', undefined, undefined],
       ['Changed', { Ton: 1 }, undefined],
@@ -118,11 +141,44 @@ describe('the life of a recording', () => {
 
   test.each([
     ['available', { dueAt: 'D' }, {}, [['Waiting', 'D', expect.anything()]]],
-    ['available', { attempts: 2, dueAt: 'D' }, { reason: '503' }, [['Tried', undefined, '2 times without success: 503'], ['Waiting', 'D', expect.anything()]]],
+    [
+      'available',
+      { attempts: 2, dueAt: 'D' },
+      { reason: '503' },
+      [
+        ['Tried', undefined, '2 times without success: 503'],
+        ['Waiting', 'D', expect.anything()],
+      ],
+    ],
     ['downloading', { attempts: 1, startedAt: 'S' }, {}, [['Downloading', 'S', undefined]]],
-    ['stored', { attempts: 2, storedAt: 'S' }, { holdIds: ['h'] }, [['Tried', undefined, 'Once without success.'], ['Stored', 'S', undefined], ['Held', undefined, expect.anything()]]],
-    ['expired', { attempts: 1, storedAt: 'S', deletedAt: 'X' }, { reason: 'old' }, [['Stored', 'S', undefined], ['Deleted by age', 'X', 'old']]],
-    ['failed', { attempts: 1 }, { reason: 'refused' }, [['Tried', undefined, 'Once without success: refused'], ['Given up', 'U', 'refused']]],
+    [
+      'stored',
+      { attempts: 2, storedAt: 'S' },
+      { holdIds: ['h'] },
+      [
+        ['Tried', undefined, 'Once without success.'],
+        ['Stored', 'S', undefined],
+        ['Held', undefined, expect.anything()],
+      ],
+    ],
+    [
+      'expired',
+      { attempts: 1, storedAt: 'S', deletedAt: 'X' },
+      { reason: 'old' },
+      [
+        ['Stored', 'S', undefined],
+        ['Deleted by age', 'X', 'old'],
+      ],
+    ],
+    [
+      'failed',
+      { attempts: 1 },
+      { reason: 'refused' },
+      [
+        ['Tried', undefined, 'Once without success: refused'],
+        ['Given up', 'U', 'refused'],
+      ],
+    ],
   ])('of one that is %s with %j tells its steps', (status, own, more, expected) => {
     expect(life(status, own, more)).toEqual([['Listed', 'C', expect.anything()], ...expected]);
   });

@@ -9,7 +9,7 @@ const LIVE_MS = 30_000;
 const SUNDAY = Date.UTC(2026, 0, 4);
 
 /** Not in every browser, nor in the types. */
-interface LocaleOfWeeks {
+interface LocaleOfWeeks extends Intl.Locale {
   getWeekInfo?(): { readonly firstDay: number };
 }
 
@@ -22,7 +22,9 @@ interface CalendarProps extends PageProps {
 
 /** The days of a month, coloured by what is stored of what was recorded. Each opens the day. */
 export function TruckCalendar({ truck, query, zone, from }: CalendarProps) {
-  const firstDay = (new Intl.Locale(navigator.language) as LocaleOfWeeks).getWeekInfo?.().firstDay ?? 7;
+  // Not `navigator.language`, which may be no language tag.
+  const locale = new Intl.Locale(Intl.DateTimeFormat().resolvedOptions().locale) as LocaleOfWeeks;
+  const firstDay = locale.getWeekInfo?.().firstDay ?? 7;
   const { name, previous, next, weeks, start, end } = monthOf(query.get('month'), from, zone, firstDay);
   const range = { from: new Date(start).toISOString(), to: new Date(end).toISOString() };
   const month = useLoad('/coverage/fleet', { ...truck, ...range, zone, pageSize: 1 }, LIVE_MS);

@@ -1,11 +1,13 @@
 import type { RecordingDetails, StoredRecording } from '../../../contracts/admin/recording.dto.js';
 import { RECORDING_STATUSES } from '../../../contracts/admin/footage.values.js';
 import { linkTo, linkToFilter, linkWith, type PageProps } from '../../client/address.js';
-import { BY_VISION_CONNECTION, byChoice, byText, byTime } from '../../parts/filters.js';
+import { BY_VISION_CONNECTION, byChoice, byText, byTime, zoneOf } from '../../parts/filters.js';
 import { type Column, ListPage } from '../../parts/listing.js';
-import { Badge, Card, Detail, Empty } from '../../parts/states.js';
-import { formatSeconds, Time } from '../../parts/values.js';
+import { Badge, Card, Detail, DetailHead, Empty } from '../../parts/states.js';
+import { formatBytes, formatSeconds, Time } from '../../parts/values.js';
 import { ClipList } from './clip-list.js';
+import { rangeText } from '../../parts/zone.rules.js';
+import { cameraLabel } from '../coverage/coverage-sentence.rules.js';
 import { Player } from '../player/player.js';
 import { SIZE, START, STATE } from './recording-columns.js';
 import { lifeOf } from './recording-life.rules.js';
@@ -115,9 +117,19 @@ function OneRecording({ id, query }: { id: string; query: URLSearchParams }) {
     >
       {(data) => (
         <>
-          <RetryRecording recording={data} />
-          <RecordedTickets recordingId={data.id} />
-          {data.status === 'stored' && <Player recording={data} query={query} />}
+          <DetailHead
+            title={`${data.truckId}, ${cameraLabel(data.cameraId)}`}
+            label="Recording"
+            badge={<Badge value={data.status} />}
+            facts={{
+              Recorded: rangeText(Date.parse(data.startTime), Date.parse(data.endTime), zoneOf(query)),
+              File: data.status === 'stored' ? formatBytes(data.sizeBytes ?? 0) : 'not stored',
+            }}
+          >
+            <RetryRecording recording={data} />
+            <RecordedTickets recordingId={data.id} />
+            {data.status === 'stored' && <Player recording={data} query={query} />}
+          </DetailHead>
           {'life' in data && (
             <Card title="What happened to it" label="Life">
               <Life recording={data} />

@@ -1,6 +1,6 @@
 import type { TonnageRow } from '../../../contracts/admin/report.dto.js';
 import { change, linkTo, type PageProps } from '../../client/address.js';
-import { useHaulers } from '../../client/haulers.js';
+import { useHaulerName, useHaulers } from '../../client/haulers.js';
 import { useLoad, useNow } from '../../client/load.js';
 import { CsvButton } from '../../parts/csv-button.js';
 import { Filters, SelectFilter, TextFilter, ZoneChoice, zoneOf } from '../../parts/filters.js';
@@ -102,6 +102,7 @@ interface ReportProps {
 }
 
 function Report({ haulerId, group, span, zone }: ReportProps) {
+  const haulerName = useHaulerName();
   const isComplete = haulerId !== undefined && group !== undefined && span !== undefined;
   const [from, to] = (span ?? []).map((time) => new Date(time).toISOString());
   const filters = isComplete ? { haulerId, groupBy: group, from, to, timeZone: zone } : {};
@@ -114,7 +115,7 @@ function Report({ haulerId, group, span, zone }: ReportProps) {
   if (group === undefined) return <Empty title="Type the name of a custom field.">Its values become the rows.</Empty>;
   if (haulerId === undefined) return null;
   return (
-    <Card title="Tonnage" kind="report">
+    <Card title={`Tonnage of ${haulerName(haulerId)}`} label="Tonnage" kind="report">
       <p class="hint">
         {rangeText(span[0], span[1], zone)} ({zone}), by the time at which a ticket was first received. Short tons of
         2,000 pounds; reversals are subtracted.
@@ -125,15 +126,17 @@ function Report({ haulerId, group, span, zone }: ReportProps) {
             <NoTonnage haulerId={haulerId} />
           ) : (
             <>
-              <Total rows={days} />
+              <div class="head">
+                <Total rows={days} />
+                <button type="button" onClick={() => print()}>
+                  Print
+                </button>
+              </div>
               <div class="pictures">
                 {days.length > 0 && <DayBars days={days} span={span} zone={zone} />}
                 <MaterialShares materials={(group === 'material' ? report : byMaterial).data?.data ?? []} />
               </div>
               <Sums rows={data} isStale={report.isStale} />
-              <button type="button" onClick={() => print()}>
-                Print
-              </button>{' '}
             </>
           )
         }

@@ -6,7 +6,7 @@ import { type Bar, barsOf, scaleOf, sharesOf, type Span } from './reports.rules.
 /** To the pound, about; the CSV has all digits. */
 export const tonsText = (tons: number): string => formatCount(Number(tons.toFixed(3)));
 
-const HEIGHT = 180;
+const HEIGHT = 240;
 /** Room for the numbers of the scale, and for the names of the days. */
 const [LEFT, TOP, BOTTOM] = [64, 8, 22];
 /** Of the name of a day. */
@@ -61,7 +61,7 @@ function Bars({ bars, width, label }: { bars: readonly Bar[]; width: number; lab
             y={Math.min(y(0), y(tons))}
             height={Math.abs(y(0) - y(tons))}
           />
-          {i % every === 0 && (
+          {i % every === 0 && LEFT + i * step + LABEL_WIDTH <= width + step && (
             <text class="day-label" x={LEFT + (i + 0.12) * step} y={HEIGHT - 6}>
               {nameOf(key)}
             </text>

@@ -40,9 +40,9 @@ export function stepsOf(entries: readonly HistoryEntry[], { materials, updatedAt
     return {
       entry,
       ...(first ? ({ word: 'Received', tone: 'good' } as const) : changeOf(changes)),
-      ...(after !== undefined && { amounts: sums(after) }),
+      ...(after !== undefined && { amounts: amountsOf(after) }),
       ...(after !== undefined &&
-        lines !== undefined && { difference: first ? new Map() : less(sums(after), sums(lines)) }),
+        lines !== undefined && { difference: first ? new Map() : less(amountsOf(after), amountsOf(lines)) }),
     };
   });
 }
@@ -93,7 +93,7 @@ function undone(after: readonly Line[], changes: readonly FieldChange[]): Line[]
   return lines;
 }
 
-function sums(lines: readonly Line[]): Amounts {
+export function amountsOf(lines: readonly Line[]): Amounts {
   const found = new Map<string, number>();
   for (const { quantity, unitOfMeasure } of lines) found.set(unitOfMeasure, (found.get(unitOfMeasure) ?? 0) + quantity);
   return new Map([...found].map(([unit, sum]) => [unit, Number(sum.toPrecision(15))]));

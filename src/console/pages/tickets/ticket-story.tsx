@@ -109,8 +109,11 @@ function StepItem({ step: { entry, word, tone, amounts, difference }, keyName }:
 
 const SIGNED = new Intl.NumberFormat(undefined, { maximumFractionDigits: 6, signDisplay: 'exceptZero' });
 
-const amountsText = (amounts: Amounts, { format }: { format: (value: number) => string } = { format: formatCount }) =>
-  [...amounts].map(([unit, quantity]) => `${format(quantity)} ${unit}`).join(', ');
+/** Such as `12.48 Ton, 2 Cubic Yard`. */
+export const amountsText = (
+  amounts: Amounts,
+  { format }: { format: (value: number) => string } = { format: formatCount },
+) => [...amounts].map(([unit, quantity]) => `${format(quantity)} ${unit}`).join(', ');
 
 const Changes = ({ of }: { of: readonly FieldChange[] }) => (
   <ul class="changes">
