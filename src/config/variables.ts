@@ -170,7 +170,7 @@ export const VARIABLES = {
   HTTP_BODY_LIMIT: declare(
     size('1b', '2gb'),
     1_048_576,
-    'maximum size of a JSON body (site data of the partner side: always 256 MiB)',
+    'maximum size of a JSON body (site data of the partner side: always 32 MiB)',
     '1mb',
   ),
   RATE_LIMIT_PER_MINUTE: declare(integer(0, 1_000_000), 0, 'requests per API key, minute and instance (0: off)'),
