@@ -68,10 +68,13 @@ const environment = (port: number, issuer: string): Record<string, string> => ({
   OIDC_ROLES,
 });
 
-/** When the demo is complete: the service then prints its keys. */
+/** Seconds suffice but on a machine that does much else. */
+const FILL_LIMIT_MS = 240_000;
+
+/** When the demo is complete: the welcome is the last thing that the service prints. */
 async function demoKeys(service: BuiltService): Promise<ConsoleTarget['keys']> {
   await eventually(() => {
     if (!service.output().includes('Swagger UI')) throw new Error(`the demo is not complete: ${service.output()}`);
-  });
+  }, FILL_LIMIT_MS);
   return JSON.parse(readFileSync(join(service.dataDir, 'demo-keys.json'), 'utf8')) as ConsoleTarget['keys'];
 }
