@@ -184,7 +184,7 @@ describe('the welcome', () => {
       // A shell would expand the brackets of http://[::1]:3000 without quotes.
       const [, url = ''] = /^curl -sS '(http[^']+)'/.exec(curl) ?? [];
       const headers = Object.fromEntries(
-        [...curl.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, name, value]) => [name, value]),
+        [...curl.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, name = '', value = '']) => [name, value]),
       );
       const [, body] = /-d '(.+)'$/.exec(curl) ?? [];
       const response = await fetch(url, { headers, ...(body === undefined ? {} : { method: 'POST', body }) });
