@@ -59,15 +59,3 @@ export function Bars({ items, height = HEIGHT, scale }: BarsProps) {
     </ol>
   );
 }
-
-export function BarLegend({ entries }: { entries: readonly { readonly name: string; readonly title: string }[] }) {
-  return (
-    <ul class="legend">
-      {entries.map(({ name, title }) => (
-        <li key={name}>
-          <span class={`swatch ${name}`} /> {title}
-        </li>
-      ))}
-    </ul>
-  );
-}
