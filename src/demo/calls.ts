@@ -6,7 +6,7 @@ import { AdminCallError } from '../admin-client/admin-client.js';
 
 const CONNECTIONS = 8;
 const TIMEOUT_MS = 15_000;
-const WAIT_MS = 8_000;
+const WAIT_MS = 30_000;
 const POLL_MS = 100;
 
 export const timeOf = (milliseconds: number): string => new Date(milliseconds).toISOString();
@@ -24,7 +24,7 @@ export async function acceptStatus(status: number, call: Promise<unknown>): Prom
   }
 }
 
-/** Asks until it is so; returns false if it is not so after 8 s. */
+/** Asks until it is so; returns false if it is not so after 30 s. */
 export async function eventually(signal: AbortSignal, isSo: () => Promise<boolean>): Promise<boolean> {
   for (const end = Date.now() + WAIT_MS; Date.now() < end; await delay(POLL_MS, undefined, { signal })) {
     if (await isSo()) return true;

@@ -175,26 +175,24 @@ async function createAccounts({ admin, partner }: DemoScene): Promise<void> {
   }
 }
 
-/** The partner of the second hauler no longer lists most of its materials. */
+/** The partner of the second hauler no longer lists most of its materials. Once: also if an earlier start did not come so far. */
 async function holdQuarry({ admin, baseUrl, keys, signal }: DemoScene): Promise<void> {
   const { haulerId } = QUARRY;
-  const existing = await admin.call('listConnections', { query: { haulerId } });
-  const isNew = existing.data.length === 0;
+  const isNew = (await admin.call('listConnections', { query: { haulerId } })).data.length === 0;
   if (isNew) await replaceSiteData(admin, haulerId, quarryData(QUARRY_MATERIALS));
   const connectionId = await connect(admin, 'site', {
-    haulerId,
-    baseUrl,
-    apiKey: keys.quarry,
+    ...{ haulerId, baseUrl, apiKey: keys.quarry },
     // Each further run would be held as well.
     intervalSeconds: 86_400,
   });
-  if (!isNew) return;
-  const has = (status: string) => async () =>
-    (await admin.call('listSyncRuns', { query: { connectionId, status } })).data.length > 0;
-  if (!(await eventually(signal, has('succeeded')))) throw new Error('the first synchronisation has not succeeded');
+  const runs = async () => (await admin.call('listSyncRuns', { query: { connectionId, pageSize: MAX_PAGE } })).data;
+  const isHeld = async () => (await runs()).some(({ counts }) => counts.materials.held > 0);
+  if (await isHeld()) return;
+  const hasSucceeded = async () => (await runs()).some(({ status }) => status === 'succeeded');
+  if (!(await eventually(signal, hasSucceeded))) throw new Error('the first synchronisation has not succeeded');
   await replaceSiteData(admin, haulerId, quarryData(LEFT_MATERIALS));
   await admin.call('syncConnection', { params: { id: connectionId } });
-  if (!(await eventually(signal, has('held')))) throw new Error('the synchronisation is not held');
+  if (!(await eventually(signal, isHeld))) throw new Error('the synchronisation is not held');
 }
 
 /** One synchronisation in which a material names a site that does not exist. */
