@@ -175,8 +175,8 @@ function Content({ page: { path, content }, query }: PageProps & { page: NamedPa
 function useProblems(isOpen: boolean, isHome: boolean): ComponentChildren {
   const { data, error } = useLoad(isOpen ? '/attention' : undefined, {}, isHome ? 10_000 : 60_000);
   if (error !== undefined) return <ProblemCount kind="unknown" shown="?" said="number of problems not known" />;
-  if (data === undefined || data.total === 0) return null;
-  return <ProblemCount shown={formatCount(data.total)} said={data.total === 1 ? 'problem' : 'problems'} />;
+  if (data === undefined || data.problems === 0) return null;
+  return <ProblemCount shown={formatCount(data.problems)} said={data.problems === 1 ? 'problem' : 'problems'} />;
 }
 
 /** Its colour only repeats what a screen reader says. */
