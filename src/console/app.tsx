@@ -175,7 +175,7 @@ function Content({ page: { path, content }, query }: PageProps & { page: NamedPa
 /** The number of problems, as Home lists them: read again soon on Home itself, and seldom elsewhere. */
 function useProblems(isOpen: boolean, isHome: boolean): ComponentChildren {
   const { data, error } = useLoad(isOpen ? '/attention' : undefined, {}, isHome ? 10_000 : 60_000);
-  const total = data?.total ?? 0;
+  const total = data?.problems ?? 0;
   if (error === undefined && total === 0) return null;
   const [shown, said] =
     error === undefined

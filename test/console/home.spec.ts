@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
-import { flow, type Hauler, ONE_SITE, TICKET } from '../acceptance/support/hauler.js';
+import { flow, type Hauler, ONE_SITE, SITES_ROUTE, TICKET } from '../acceptance/support/hauler.js';
 import { idOf } from '../support/site-data.js';
 import { refuses } from '../support/scripted-partner.js';
-import { SITES_ROUTE } from '../acceptance/support/hauler.js';
 import { ask, type ConsoleScene, exchanges, newHauler, part, startConsole } from './support/console.js';
 import { accessibilityFindings } from './support/page-checks.js';
 
@@ -47,7 +46,9 @@ it('has numbers of today that are those of the lists behind their links', async 
   await page.getByText('No truck was recorded in this time.').waitFor();
   await visit(`?haulerId=${hauler.id}`);
   // 14 days, of which each leads to its list.
-  expect(await figure('Tickets').getByRole('listitem').getByRole('link').count()).toBe(14);
+  const bars = figure('Tickets').getByRole('listitem').getByRole('link');
+  await bars.nth(13).waitFor();
+  expect(await bars.count()).toBe(14);
   expect(await accessibilityFindings(page)).toEqual([]);
 });
 
@@ -55,6 +56,7 @@ it('has one line for a refused key and the run that fails for it, since the firs
   const { page, visit } = scene;
   const { connectionId, partner } = await hauler.siteConnection();
   partner.on(SITES_ROUTE, refuses(401, 'UNAUTHORIZED', 'unknown key'));
+  await ask('PATCH', `/connections/${connectionId}`, { enabled: true });
   await hauler.ended(await hauler.requestSync(connectionId));
   await exchanges(`connectionId=${connectionId}`);
   await visit('');

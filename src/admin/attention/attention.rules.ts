@@ -266,10 +266,10 @@ export function refusalNotice(pushes: RefusedPushes, from: Date): Notice {
       direction: 'inbound',
       interface: name,
       ...(haulerId === undefined ? {} : { haulerId }),
+      rehearsed: 'false',
       status,
       ...(errorCode === undefined ? {} : { errorCode }),
       reason: code,
-      rehearsed: 'false',
       from: from.toISOString(),
     }),
   };

@@ -93,6 +93,7 @@ export class AttentionService {
     return {
       data: items.slice(0, MAX_ATTENTION),
       total: items.length,
+      problems: new Set(items.map(({ problem }) => problem)).size,
       checked: checked.flatMap(({ bySetting: _, ...each }) => {
         const kind = kinds.find((own) => own === each.kind);
         return kind === undefined ? [] : { ...each, kind };

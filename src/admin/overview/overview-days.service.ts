@@ -13,20 +13,26 @@ import { TonnageReport } from '../../scale/tonnage.service.js';
 import { FootageSums } from '../../vision/coverage/footage-sums.service.js';
 import { type LocalDay, localDays } from '../../vision/coverage/local-days.rules.js';
 import { Kept } from './kept.js';
-import { type Haulers, receivedBetween } from './overview.repository.js';
+import { type Haulers, receivedBetween, type ReceivedRow } from './overview.repository.js';
 import { QuietSources } from './quiet.service.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const DAYS = 14;
 /** Tickets of past days are still corrected, and footage is still stored. */
-const PAST_KEPT_MS = 600_000;
+const PAST_KEPT_MS = 60_000;
 const TODAY_KEPT_MS = 5_000;
 const QUIET_KEPT_MS = 60_000;
 /** What takes longer than this in all is in a later answer. */
 const SUM_MS = 2_000;
 
 type Sums = Pick<OverviewDay, 'tons' | 'storedSeconds' | 'recordedSeconds'>;
+
+interface Known {
+  readonly scope: string;
+  readonly received: ReadonlyMap<number, ReceivedRow>;
+  readonly deadline: number;
+}
 
 /** What came in on each of the last days, and who is quiet. */
 @Injectable()
@@ -59,7 +65,7 @@ export class OverviewDaysService {
       deadline,
       this.kept.get(`quiet ${scope}`, QUIET_KEPT_MS, () => this.sources.of(haulers, zone, now)),
     );
-    const sums = await this.sums(haulers, days, scope, deadline);
+    const sums = await this.sums(haulers, days, { scope, received, deadline });
     return {
       days: days.map(({ day, start, end }, i) => ({
         day,
@@ -96,10 +102,15 @@ export class OverviewDaysService {
   }
 
   /** The latest day first, until the deadline. What was begun goes on, for the next answer. */
-  private async sums(haulers: Haulers, days: readonly LocalDay[], scope: string, deadline: number): Promise<Sums[]> {
+  private async sums(
+    haulers: Haulers,
+    days: readonly LocalDay[],
+    { scope, received, deadline }: Known,
+  ): Promise<Sums[]> {
     const sums: Sums[] = [];
     for (const [back, { start, end }] of [...days.entries()].reverse()) {
-      const key = `${start} ${end} ${scope}`;
+      // Data of the past may still be filled in.
+      const key = `${start} ${end} ${scope} ${received.get(back)?.tickets}`;
       const keepMs = back === days.length - 1 ? TODAY_KEPT_MS : PAST_KEPT_MS;
       const isDue = this.kept.has(key) || Date.now() < deadline;
       const read = async (): Promise<Sums> => {

@@ -85,7 +85,7 @@ function ProblemLine({ of: problem }: { of: Problem }) {
         since <Age at={since} />
         {deadline !== undefined && (
           <>
-            {Date.parse(deadline) > Date.now() ? ', in ' : ', over for '}
+            {Date.parse(deadline) > Date.now() ? ', ends in ' : ', over for '}
             <Age at={deadline} />
           </>
         )}

@@ -35,5 +35,6 @@ export class OwnAttention {
   @NestedList('By severity, then the nearest deadline, then the latest begin first', OwnAttentionItem)
   data!: OwnAttentionItem[];
   @Integer('Number of items; those beyond the list are of the lowest rank', example(3)) total!: number;
+  @Integer('Number of problems: findings with one cause are one', example(2)) problems!: number;
   @NestedList('Each kind that is checked for this interface, once', OwnCheckedKind) checked!: OwnCheckedKind[];
 }

@@ -45,10 +45,10 @@ describe('synchronisations and calls', () => {
     const now = new Date();
     for (const step of [1, 2]) {
       const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + step, 1)).toISOString().slice(0, 7);
-      expect(await ofKind(service, 'missing-partitions')).toEqual([]);
+      expect(await ofKind(service, 'missing-partitions')).toMatchObject([]);
       await service.dataSource.query(`DROP TABLE recordings_${month.replace('-', '')}`);
     }
-    expect(await ofKind(service, 'missing-partitions')).toEqual([
+    expect(await ofKind(service, 'missing-partitions')).toMatchObject([
       {
         ...{ kind: 'missing-partitions', severity: 'soon', count: 1, subject: 'recordings' },
         since: expect.any(String),
@@ -57,7 +57,7 @@ describe('synchronisations and calls', () => {
       },
     ]);
     await service.app.get(PartitionPlanner, { strict: false }).plan();
-    expect(await ofKind(service, 'missing-partitions')).toEqual([]);
+    expect(await ofKind(service, 'missing-partitions')).toMatchObject([]);
   });
 
   test('quarantined records are counted, until a run stores them', async () => {
