@@ -59,8 +59,8 @@ describe('the gallery', () => {
     for (let at = h265.indexOf('avc1'); at >= 0; at = h265.indexOf('avc1')) h265.write('hvc1', at, 'latin1');
     const films: Readonly<Record<string, Buffer>> = {
       small: film,
-      'moov at the end': arranged(film, ['ftyp', 'mdat', 'free', 'moov']),
-      'late picture': arranged(film, ['ftyp', 'moov', 'free', 'mdat', 'free']),
+      'moov at the end': arranged(film, ['ftyp', 'mdat', 'padding', 'moov']),
+      'late picture': arranged(film, ['ftyp', 'moov', 'padding', 'mdat', 'padding']),
       h265,
       'no film': film,
       empty: film,

@@ -139,6 +139,8 @@ describe('the coverage of a truck', () => {
     expect(data).toMatchObject([{ ...footage.truck, haulerId: footage.vision.hauler.id, cameras: 2, absent: [] }]);
     const sum = (state: string) => data[0]?.days.reduce((total, day) => total + (day[state] ?? 0), 0);
     expect(['stored', 'available', 'missing'].map(sum)).toEqual([1_800, 600, 2 * 3_600 - 2_400]);
+    const other = await administer<{ data: object[] }>('GET', `/coverage/fleet?${query}&truckId=TRUCK-0`);
+    expect(other.data).toEqual([]);
   });
 
   test('in short has the seconds of each camera by cause', async () => {
