@@ -262,8 +262,9 @@ export const VARIABLES = {
   ),
   LOG_ACCESS: declare(
     oneOf('all', 'failures'),
-    'all',
+    undefined,
     'which requests have a line in the log: all, or those with a status from 400 on',
+    'all; `failures` with DEMO',
   ),
   MIGRATE_ON_START: declare(boolean, true, 'apply pending migrations at the start'),
 } as const;

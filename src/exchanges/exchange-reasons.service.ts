@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type ExchangeReasons, ExchangeReasonsQuery } from '../contracts/admin/exchange-reason.dto.js';
-import { fieldsOf } from '../contracts/common/fields/documented.js';
+import { fieldsOf } from '../contracts/common/fields/field.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { timeOfUuidv7 } from '../database/uuid.js';
 import { filterOf, refuseUnknown } from './exchange-filter.rules.js';
@@ -15,6 +15,13 @@ export class ExchangeReasonCounts {
     private readonly hours: ExchangeHours,
     private readonly log: ExchangeLog,
   ) {}
+
+  /** Refused and failed calls to this service by the hour (`ExchangeHours`); undefined where exchanges are not logged. */
+  async refusedCalls(from: Date, haulers: readonly string[] | undefined) {
+    if (!this.log.isOn) return undefined;
+    await this.log.flushForReader();
+    return this.hours.refusedCalls(from, haulers);
+  }
 
   /** `names` are the parameters that the caller sent. */
   async count(query: ExchangeReasonsQuery, names: readonly string[]): Promise<ExchangeReasons> {

@@ -18,6 +18,7 @@ import { reasonSentence } from '../../exchanges/reasons.rules.js';
 import { absentSentence, noticedLists } from '../../site-sync/sync/absent-lists.rules.js';
 import type { RunOfAbsentLists, TroubledRun } from '../../site-sync/sync/run-attention.repository.js';
 import type { TroubledEndpoint } from '../../webhooks/endpoints.repository.js';
+import { CHECKS, problemOf } from './problems.rules.js';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -73,16 +74,48 @@ export function toItem(notice: Notice, names: ReadonlyMap<string, string>): Atte
     ...(haulerId == null || name === undefined ? {} : { hauler: { id: haulerId, name } }),
     ...(connection === undefined ? {} : { connection }),
     ...(action === undefined ? {} : { action }),
+    act: CHECKS[notice.kind].act,
   };
 }
 
-function factsOf({ severity, count, subject, since, deadline, sentence, page }: Notice): AttentionFacts {
+function factsOf(notice: Notice): AttentionFacts {
+  const { kind, severity, count, subject, since, deadline, sentence, page } = notice;
   return {
     ...{ severity, count, subject, since: formatInstant(since) },
     ...(deadline == null ? {} : { deadline: formatInstant(deadline) }),
-    ...{ sentence, page },
+    ...{ sentence, page, title: CHECKS[kind].title, problem: problemOf(notice) },
   };
 }
+
+/** Their row or reading knows only that it is so now. */
+const WITHOUT_BEGIN: readonly AttentionKind[] = [
+  'database-trouble',
+  'replication',
+  'clock',
+  'missing-partitions',
+  'storage-trouble',
+  'kept-versions',
+  'quarantined-records',
+];
+
+/** Since when a notice was seen without a break, by its kind and what it is about. */
+export type Begins = ReadonlyMap<string, Pick<Notice, 'kind' | 'since'>>;
+
+/** The notices that last, since the first look that saw them; those of kinds that could not be checked may last. */
+export function beginsOf(before: Begins, notices: readonly Notice[], checked: ReadonlySet<AttentionKind>): Begins {
+  const unknown = [...before].filter(([, { kind }]) => !checked.has(kind));
+  const lasting = notices
+    .filter(({ kind }) => WITHOUT_BEGIN.includes(kind))
+    .map((notice) => [keyOf(notice), before.get(keyOf(notice)) ?? notice] as const);
+  return new Map([...unknown, ...lasting]);
+}
+
+export const sinceBegin = (begins: Begins, notice: Notice): Notice => ({
+  ...notice,
+  since: begins.get(keyOf(notice))?.since ?? notice.since,
+});
+
+const keyOf = ({ kind, connection, subject }: Notice): string => `${kind} ${connection?.id ?? ''} ${subject}`;
 
 /** Of these the console has no page for a partner. */
 const WITHOUT_PAGE: readonly OwnAttentionKind[] = ['refused-keys', 'unread-windows', 'failed-clips'];
@@ -217,7 +250,7 @@ export function callNotice(calls: FailingCalls): Notice {
 
 /** `from`: the begin of what was counted. */
 export function refusalNotice(pushes: RefusedPushes, from: Date): Notice {
-  const { interface: name, status, errorCode, reason, count, lastExchangeId } = pushes;
+  const { interface: name, status, errorCode, reason, count, haulerId, firstAt } = pushes;
   const subject = [status, reason ?? errorCode].filter((part) => part !== undefined).join(' ');
   const code = reason ?? errorCode ?? `http-${status}`;
   const why = reasonSentence({ direction: 'inbound', reason: code, status });
@@ -225,15 +258,18 @@ export function refusalNotice(pushes: RefusedPushes, from: Date): Notice {
     kind: 'refused-pushes',
     severity: status >= 500 ? 'now' : 'soon',
     count,
+    haulerId: haulerId ?? null,
     subject,
-    since: new Date(timeOfUuidv7(lastExchangeId)),
+    since: new Date(firstAt),
     sentence: `${counted(count, 'push', 'pushes')} of the last day ${count === 1 ? 'was' : 'were'} refused: ${subject}. ${why}`,
     page: consolePage('exchanges', {
       direction: 'inbound',
       interface: name,
+      ...(haulerId === undefined ? {} : { haulerId }),
       status,
       ...(errorCode === undefined ? {} : { errorCode }),
       reason: code,
+      rehearsed: 'false',
       from: from.toISOString(),
     }),
   };

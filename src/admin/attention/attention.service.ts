@@ -19,7 +19,8 @@ import { ExchangeLog } from '../../exchanges/exchange-log.service.js';
 import { ReadinessService } from '../../health/readiness.service.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { WorkService } from '../../work/work.service.js';
-import { type Notice, ownItems, ranked, toItem } from './attention.rules.js';
+import { type Begins, beginsOf, type Notice, ownItems, ranked, sinceBegin, toItem } from './attention.rules.js';
+import { CHECKS, problemOf } from './problems.rules.js';
 import { type Check, CHECK_TIMEOUT_MS, commonChecks, HiddenBySettingError } from './checks.js';
 
 /** One look serves all partners, and `/metrics`, for this time: none makes the service look again and again (decision 73). */
@@ -50,6 +51,7 @@ export class AttentionService {
   private running: Promise<Looked> | undefined;
   private recent: { readonly at: number; readonly looked: Promise<Looked> } | undefined;
   private counted: { readonly at: number; readonly looked: Looked } | undefined;
+  private begins: Begins = new Map();
   /** A check that takes longer than its time is not started again before it has ended. */
   private readonly pending = new Map<Check, Promise<readonly Notice[]>>();
 
@@ -78,6 +80,7 @@ export class AttentionService {
     return {
       data: listed.map((notice) => toItem(notice, names)),
       total: notices.length,
+      problems: new Set(notices.map(problemOf)).size,
       checked: [...checked],
     };
   }
@@ -138,10 +141,10 @@ export class AttentionService {
 
   private async lookAtAll(checks: readonly Check[]): Promise<Looked> {
     const each = await Promise.all(checks.map((check) => this.lookAt(check)));
-    return {
-      notices: ranked(each.flatMap(({ notices }) => notices)),
-      checked: each.flatMap(({ checked }) => checked),
-    };
+    const [notices, checked] = [each.flatMap((one) => one.notices), each.flatMap((one) => one.checked)];
+    const known = new Set(checked.filter(({ ok }) => ok).map(({ kind }) => kind));
+    this.begins = beginsOf(this.begins, notices, known);
+    return { notices: ranked(notices.map((notice) => sinceBegin(this.begins, notice))), checked };
   }
 
   private async lookAt(check: Check): Promise<Looked> {
@@ -152,14 +155,14 @@ export class AttentionService {
       const found = this.pending.get(check) ?? check.find(now).finally(() => this.pending.delete(check));
       this.pending.set(check, found);
       const notices = await withTimeout(found, check.timeoutMs ?? CHECK_TIMEOUT_MS, TOO_LONG);
-      return { notices, checked: kinds.map((kind) => ({ kind, at, ok: true })) };
+      return { notices, checked: kinds.map((kind) => ({ kind, title: CHECKS[kind].title, at, ok: true })) };
     } catch (error) {
       const bySetting = error instanceof HiddenBySettingError;
       const isExplained = bySetting || error instanceof AppError;
       if (!isExplained) this.logger.warn(`could not check ${kinds.join(', ')}`, error);
       const reason = isExplained ? error.message : 'The check failed. The log of the service has the reason.';
       const result = { at, ok: false, reason, ...(bySetting ? { bySetting } : {}) };
-      return { notices: [], checked: kinds.map((kind) => ({ kind, ...result })) };
+      return { notices: [], checked: kinds.map((kind) => ({ kind, title: CHECKS[kind].title, ...result })) };
     }
   }
 }

@@ -1,115 +1,156 @@
 import { useState } from 'preact/hooks';
-import type { AttentionItem, CheckedKind } from '../../contracts/admin/attention.dto.js';
+import type { Attention, AttentionItem } from '../../contracts/admin/attention.dto.js';
 import { send } from '../client/api.js';
 import type { PathOf } from '../client/contract.js';
-import { useLoad } from '../client/load.js';
-import { CHECKS, checksInOrder, SEVERITY_TONES, unknownChecks } from './attention.rules.js';
+import { type Loaded, useLoad } from '../client/load.js';
 import { ActionButton } from './forms.js';
+import { Age, Clock, Reading, useReading } from './reading.js';
 import { Badge, Card, Loadable } from './states.js';
-import { formatCount, Time } from './values.js';
+import { formatCount } from './values.js';
 
 const LIVE_MS = 10_000;
-const FIRST_ITEMS = 20;
+const FIRST_PROBLEMS = 10;
 const HOME = '/console/';
+const GUIDE = '/docs/guides/operator#monitor';
+const TONES = { now: 'bad', soon: 'warn', watch: 'plain' } as const;
 
-/** What needs attention, as the service ranks it, with what was looked at: for the admin of a service, or a partner of its connection. */
+/** What needs attention, as the service ranks it, and what was looked at: for the admin of a service, or a partner of its connection. */
 export function AttentionList() {
+  const attention = useLoad('/attention', {}, LIVE_MS);
   return (
-    <Loadable of={useLoad('/attention', {}, LIVE_MS)}>
-      {({ data, total, checked }) => {
-        const attention = { data, checked };
-        const inOrder = checksInOrder(attention);
-        return (
-          <>
-            {total > 0 && <Items items={data} total={total} />}
-            <Unknown checks={unknownChecks(attention)} />
-            <InOrder checks={inOrder} isAll={checked.length === inOrder.length} />
-          </>
-        );
-      }}
-    </Loadable>
+    <>
+      <Loadable of={attention}>{(data) => data.total > 0 && <Problems attention={data} of={attention} />}</Loadable>
+      {(attention.data ?? attention.error) !== undefined && <Checks of={attention} />}
+    </>
   );
 }
 
-function Items({ items, total }: { items: readonly AttentionItem[]; total: number }) {
+/** Of a partner too. */
+type Looked = Pick<Attention, 'total' | 'data' | 'checked'>;
+/** Findings with one cause, the most urgent first. */
+type Problem = readonly [AttentionItem, ...AttentionItem[]];
+
+function Problems({ attention: { data, total }, of }: { attention: Looked; of: Loaded<unknown> }) {
   const [isWhole, setWhole] = useState(false);
-  const shown = isWhole ? items : items.slice(0, FIRST_ITEMS);
+  const problems = [...Map.groupBy(data, ({ problem }) => problem).values()] as unknown as readonly Problem[];
+  const shown = isWhole ? problems : problems.slice(0, FIRST_PROBLEMS);
+  const badge = (
+    <>
+      <Badge value={formatCount(problems.length)} tone="bad" /> <Reading of={of} />
+    </>
+  );
   return (
-    <Card title="Needs attention" badge={<Badge value={formatCount(total)} tone="bad" />}>
+    <Card title="Needs attention" badge={badge}>
       <ol class="needs">
-        {shown.map((item) => (
-          <Item key={`${item.kind} ${item.connection?.id} ${item.subject} ${item.page}`} item={item} />
+        {shown.map((problem) => (
+          <ProblemLine key={problem[0].problem} of={problem} />
         ))}
       </ol>
-      {shown.length < items.length && (
+      {shown.length < problems.length && (
         <button type="button" onClick={() => setWhole(true)}>
-          Show {formatCount(items.length - shown.length)} more
+          Show {formatCount(problems.length - shown.length)} more
         </button>
       )}
-      {isWhole && total > items.length && (
-        <p class="hint">and {formatCount(total - items.length)} of lower rank, which are not listed</p>
+      {isWhole && total > data.length && (
+        <p class="hint">and {formatCount(total - data.length)} findings of lower rank, which are not listed</p>
       )}
     </Card>
   );
 }
 
-function Item({ item }: { item: AttentionItem }) {
-  const { kind, severity, hauler, connection, since, deadline, sentence, page, action } = item;
+function ProblemLine({ of: problem }: { of: Problem }) {
+  const { severity } = problem[0];
+  // A refused key lets all else fail.
+  const lead = problem.find(({ kind }) => kind === 'refused-keys') ?? problem[0];
+  const { title, hauler, connection } = lead;
+  const others = problem.filter((each) => each !== lead);
+  const [since = ''] = problem.map((each) => each.since).sort();
+  const [deadline] = problem.flatMap((each) => each.deadline ?? []).sort();
   return (
     <li class={severity}>
-      <Badge value={severity} tone={SEVERITY_TONES[severity]} />
+      <Badge value={severity} tone={TONES[severity]} />
       <div>
-        <p>
-          <span class="hint">{CHECKS[kind].title}</span>
-        </p>
-        <p>{page === HOME ? sentence : <a href={page}>{sentence}</a>}</p>
-        <p class="hint">
-          {hauler !== undefined && <>{hauler.name} · </>}
-          {connection !== undefined && <>{connection.interface} · </>}
-          since <Time value={since} />
-          {deadline !== undefined && (
-            <>
-              {' '}
-              · until <Time value={deadline} />
-            </>
-          )}
-        </p>
+        <Sentence of={lead} />
+        <p class="hint">{[title, hauler?.name, connection?.interface].filter(Boolean).join(' · ')}</p>
+        {others.length > 0 && (
+          <details>
+            <summary>{formatCount(others.length)} more of the same cause</summary>
+            {others.map((each) => (
+              <Sentence key={each.sentence} of={each} />
+            ))}
+          </details>
+        )}
       </div>
-      {action !== undefined && (
-        <ActionButton
-          label={action.title}
-          work={() => send(action.method, action.path as PathOf<'POST'>, action.body)}
-        />
-      )}
+      <p class="hint age">
+        since <Age at={since} />
+        {deadline !== undefined && (
+          <>
+            {Date.parse(deadline) > Date.now() ? ', in ' : ', over for '}
+            <Age at={deadline} />
+          </>
+        )}
+      </p>
+      <Act lead={lead} items={problem} />
     </li>
   );
 }
 
-/** A check that could not be made says nothing: neither that all is well, nor that something is wrong. */
-function Unknown({ checks }: { checks: readonly CheckedKind[] }) {
-  if (checks.length === 0) return null;
+const Sentence = ({ of: { page, sentence } }: { of: AttentionItem }) => (
+  <p>{page === HOME ? sentence : <a href={page}>{sentence}</a>}</p>
+);
+
+/** One press is safe for what is only asked or fetched again. All else is done at the page; a partner has its own. */
+function Act({ lead: { act, page, kind }, items }: { lead: AttentionItem; items: Problem }) {
+  const calls = items.flatMap((each) => (each.act === act ? (each.action ?? []) : []));
+  if (act === undefined) return null;
+  if (calls.length === 0 || kind === 'refused-keys') {
+    return (
+      <a class="button" href={page === HOME ? GUIDE : page}>
+        {act}
+      </a>
+    );
+  }
+  const work = () => Promise.all(calls.map(({ method, path, body }) => send(method, path as PathOf<'POST'>, body)));
+  return <ActionButton label={act} work={work} />;
+}
+
+/** One line. A check that could not be made says nothing, and without a reading none says anything. */
+function Checks({ of }: { of: Loaded<Looked> }) {
+  const { at, isKnown } = useReading(of);
+  if (of.data === undefined || !isKnown) {
+    return (
+      <p class="checks hint" role="status">
+        Not known {at !== undefined && 'since '}
+        {at !== undefined && <Clock at={at} />}
+      </p>
+    );
+  }
+  const { checked, data } = of.data;
+  const passed = checked.filter(({ kind, ok }) => ok && data.every((item) => item.kind !== kind));
+  const unknown = checked.filter(({ ok }) => !ok);
   return (
-    <Card title="Not known" kind="unknown">
+    <details class="checks">
+      <summary>
+        <span class="passed">{formatCount(passed.length)} checks passed</span>
+        {unknown.length > 0 && `, ${formatCount(unknown.length)} not known`}
+        {at !== undefined && (
+          <span class="hint">
+            , as of <Clock at={at} />
+          </span>
+        )}
+      </summary>
       <ul>
-        {checks.map(({ kind, reason }) => (
-          <li key={kind}>
-            {CHECKS[kind].title}: {reason}
+        {passed.map(({ kind, title }) => (
+          <li key={kind} class="passed">
+            {title}
+          </li>
+        ))}
+        {unknown.map(({ kind, title, reason }) => (
+          <li key={kind} class="unknown">
+            {title}: {reason}
           </li>
         ))}
       </ul>
-    </Card>
-  );
-}
-
-function InOrder({ checks, isAll }: { checks: readonly CheckedKind[]; isAll: boolean }) {
-  if (checks.length === 0) return null;
-  return (
-    <Card title={isAll ? 'Nothing needs attention' : 'In order'} label="In order" kind="clear">
-      <ul>
-        {checks.map(({ kind }) => (
-          <li key={kind}>{CHECKS[kind].none}</li>
-        ))}
-      </ul>
-    </Card>
+    </details>
   );
 }

@@ -1,5 +1,5 @@
 import { INTERFACES, type InterfaceName } from '../common/interfaces.values.js';
-import { Integer, NestedList, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
+import { Flag, Integer, NestedList, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
 import { example, inQuery, max, min, optional, range } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
 
@@ -19,6 +19,8 @@ export class ExchangeReasonsQuery {
 
   @Text('`error.code` of the response', range(1, 100), optional) errorCode?: string;
   @Text('Why it failed: `reason` of an exchange', range(1, 300), optional) reason?: string;
+  @Flag('Exchanges that a scenario of the sandbox touched; or only the others', inQuery, optional)
+  rehearsed?: boolean;
   @Time('Exchanges from the hour of this time on', inQuery, optional) from?: Instant;
   @Time('Exchanges of the hours that began before this time', inQuery, optional) to?: Instant;
   @Uuid('Exchanges of this hauler only', optional) haulerId?: string;

@@ -96,6 +96,7 @@ function useFilters(): readonly Filter[] {
     byText('errorCode', 'Error code', 'such as NOT_FOUND'),
     byText('requestId', 'Request id'),
     ...(isPartner ? [] : ofAdmins),
+    byChoice('rehearsed', 'Rehearsals', [['false', 'Left out']], 'Included'),
     byLink('reason'),
     byLink('failed'),
   ];

@@ -4,10 +4,11 @@ import { useHaulerName } from '../../client/haulers.js';
 import { useLoad } from '../../client/load.js';
 import { BY_HAULER, byText, byTime } from '../../parts/filters.js';
 import { type Column, ListPage, Table } from '../../parts/listing.js';
-import { Card, Detail, Empty } from '../../parts/states.js';
+import { Badge, Detail, DetailHead, Empty } from '../../parts/states.js';
 import { Facts, formatCount, Id, Time } from '../../parts/values.js';
 import { TicketFootageView } from './ticket-footage.js';
-import { NO_STORY, Story } from './ticket-story.js';
+import { amountsOf } from './ticket-line.rules.js';
+import { amountsText, NO_STORY, Story } from './ticket-story.js';
 
 const LIVE_MS = 10_000;
 const FILTERS = [
@@ -36,7 +37,8 @@ function TicketList({ query }: PageProps) {
       ),
     },
     { title: 'Received', cell: ({ updatedAt }) => <Time value={updatedAt} /> },
-    { title: 'Materials', cell: ({ materials }) => <span translate={false}>{materialsOf(materials)}</span> },
+    { title: 'Material', cell: ({ materials }) => <span translate={false}>{namesOf(materials)}</span> },
+    { title: 'Quantity', isNumber: true, cell: ({ materials }) => quantitiesOf(materials) },
     { title: 'Hauler', cell: ({ haulerId }) => haulerName(haulerId) },
   ];
   return (
@@ -44,6 +46,7 @@ function TicketList({ query }: PageProps) {
       path="/tickets"
       query={query}
       filters={FILTERS}
+      folded
       everyMs={LIVE_MS}
       hasCsv
       label="Tickets"
@@ -65,11 +68,16 @@ function numbersOf({ inboundFlow, outboundFlow }: Pick<Ticket, 'inboundFlow' | '
   return numbers.length === 0 ? 'without a number' : numbers.join(' / ');
 }
 
-function materialsOf(materials: Ticket['materials']): string {
-  const names = materials
-    .slice(0, 2)
-    .map(({ name, quantity, unitOfMeasure }) => `${name} ${formatCount(quantity)} ${unitOfMeasure}`);
-  return names.join(', ') + (materials.length > 2 ? ` and ${materials.length - 2} more` : '');
+function namesOf(materials: Ticket['materials']): string {
+  const names = [...new Set(materials.map(({ name }) => name))];
+  return names.slice(0, 2).join(', ') + (names.length > 2 ? ` and ${names.length - 2} more` : '');
+}
+
+/** The sum of each unit. */
+function quantitiesOf(materials: Ticket['materials']): string {
+  const sums = new Map<string, number>();
+  for (const { unitOfMeasure: unit, quantity } of materials) sums.set(unit, (sums.get(unit) ?? 0) + quantity);
+  return [...sums].map(([unit, sum]) => `${formatCount(sum)} ${unit}`).join(', ');
 }
 
 /** One ticket: its contents, and its story. */
@@ -85,7 +93,7 @@ function TicketDetails({ id, query }: { id: string; query: URLSearchParams }) {
         <>
           <Contents ticket={data} />
           <TicketFootageView id={id} haulerId={data.haulerId} query={query} />
-          <Story id={id} haulerId={data.haulerId} query={query} />
+          <Story ticket={data} query={query} />
         </>
       )}
     </Detail>
@@ -102,7 +110,16 @@ function Contents({ ticket }: { ticket: Ticket }) {
     </>
   );
   return (
-    <Card title={numbersOf(ticket)} label="Contents">
+    <DetailHead
+      title={numbersOf(ticket)}
+      label="Contents"
+      badge={
+        <Badge
+          {...(ticket.createdAt === ticket.updatedAt ? { value: 'as received' } : { value: 'changed', tone: 'info' })}
+        />
+      }
+      facts={{ Quantity: amountsText(amountsOf(ticket.materials)), 'Last received': <Time value={ticket.updatedAt} /> }}
+    >
       <Facts
         of={{
           Site: site,
@@ -110,13 +127,12 @@ function Contents({ ticket }: { ticket: Ticket }) {
           Inbound: inboundFlow !== undefined && <Flow flow={inboundFlow} />,
           Outbound: outboundFlow !== undefined && <Flow flow={outboundFlow} />,
           'First received': <Time value={ticket.createdAt} />,
-          'Last received': <Time value={ticket.updatedAt} />,
           Id: <Id value={ticket.id} />,
         }}
       />
       {Object.keys(customFields).length > 0 && <Facts of={customFields} />}
       <Materials materials={ticket.materials} />
-    </Card>
+    </DetailHead>
   );
 }
 
@@ -141,8 +157,11 @@ function Materials({ materials }: Pick<Ticket, 'materials'>) {
         </>
       ),
     },
-    { title: 'Quantity', isNumber: true, cell: ({ quantity }) => formatCount(quantity) },
-    { title: 'Unit', cell: ({ unitOfMeasure }) => unitOfMeasure },
+    {
+      title: 'Quantity',
+      isNumber: true,
+      cell: ({ quantity, unitOfMeasure }) => `${formatCount(quantity)} ${unitOfMeasure}`,
+    },
     {
       title: 'Unit price',
       isNumber: true,
