@@ -12,6 +12,7 @@ import { ExchangeQueries } from '../exchanges/exchange-queries.service.js';
 import { ExchangeReasonCounts } from '../exchanges/exchange-reasons.service.js';
 import { filterNames, listAnswer } from '../http/list-answer.js';
 import { JsonBody } from '../http/json-body.js';
+import { longWork } from '../http/long-work.js';
 import { ExchangeReplay } from './exchange-replay.service.js';
 
 /** HTTP exchanges in both directions. */
@@ -48,7 +49,7 @@ export class ExchangesController {
   }
 
   @Route(ADMIN_API, 'replayExchanges')
-  replayMany(@JsonBody() filter: ReplayExchangesRequest, @Req() { call: { parsedBody } }: Request) {
-    return this.replays.replayMany(filter, Object.keys(parsedBody as object));
+  replayMany(@JsonBody() filter: ReplayExchangesRequest, @Req() { call: { parsedBody }, res }: Request) {
+    return longWork(res!, () => this.replays.replayMany(filter, Object.keys(parsedBody as object)));
   }
 }

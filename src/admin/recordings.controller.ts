@@ -8,6 +8,7 @@ import { RetentionRequest } from '../contracts/admin/storage.dto.js';
 import { VisionFindingQuery } from '../contracts/admin/vision-finding.dto.js';
 import { listAnswer } from '../http/list-answer.js';
 import { JsonBody } from '../http/json-body.js';
+import { longWork } from '../http/long-work.js';
 import { VisionFindings } from '../vision/client/findings.repository.js';
 import { Holds } from '../vision/holds/holds.service.js';
 import { DownloadRetry } from '../vision/downloads/download-retry.service.js';
@@ -66,7 +67,7 @@ export class RecordingsController {
   }
 
   @Route(ADMIN_API, 'runRetention')
-  runRetention(@JsonBody() { dryRun }: RetentionRequest) {
-    return dryRun === true ? this.retention.preview() : this.retention.run();
+  runRetention(@JsonBody() { dryRun }: RetentionRequest, @Res({ passthrough: true }) response: Response) {
+    return longWork(response, () => (dryRun === true ? this.retention.preview() : this.retention.run()));
   }
 }

@@ -1,18 +1,23 @@
-import { Controller, Query } from '@nestjs/common';
+import { Controller, Query, Res } from '@nestjs/common';
+import type { Response } from 'express';
 import { Route } from '../../auth/route.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import { StorageCheckQuery, StorageRepairRequest } from '../../contracts/admin/storage.dto.js';
 import { JsonBody } from '../../http/json-body.js';
+import { longWork } from '../../http/long-work.js';
 import { StorageChecks } from './storage-check.service.js';
 import { StorageRepairs } from './storage-repair.service.js';
+
+/** A million files take longer than a connection may be silent. */
+const PASSTHROUGH = { passthrough: true } as const;
 
 @Controller()
 export class StorageCheckController {
   constructor(private readonly checks: StorageChecks) {}
 
   @Route(ADMIN_API, 'checkStorage')
-  check(@Query() query: StorageCheckQuery) {
-    return this.checks.examine(query);
+  check(@Query() query: StorageCheckQuery, @Res(PASSTHROUGH) response: Response) {
+    return longWork(response, () => this.checks.examine(query));
   }
 }
 
@@ -22,7 +27,7 @@ export class StorageRepairController {
   constructor(private readonly repairs: StorageRepairs) {}
 
   @Route(ADMIN_API, 'repairStorage')
-  repair(@JsonBody() request: StorageRepairRequest) {
-    return this.repairs.run(request);
+  repair(@JsonBody() request: StorageRepairRequest, @Res(PASSTHROUGH) response: Response) {
+    return longWork(response, () => this.repairs.run(request));
   }
 }
