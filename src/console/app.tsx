@@ -1,10 +1,11 @@
-import { render } from 'preact';
-import { useContext, useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { type ComponentChildren, render } from 'preact';
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { CONSOLE_PAGES, type ConsolePage } from '../contracts/admin/console-pages.values.js';
 import { type AdminRole, includesRole } from '../contracts/common/roles.values.js';
 import { type PageProps, useAddress } from './client/address.js';
 import { CallError } from './client/api.js';
 import { HaulersProvider } from './client/haulers.js';
+import { useLoad } from './client/load.js';
 import { Empty, ErrorBox, Loading } from './parts/states.js';
 import { HomePage } from './pages/home/home.js';
 import { type Session, SessionContext, useSessionState } from './client/session.js';
@@ -12,6 +13,7 @@ import { followTranslation, markValues } from './client/translation.js';
 import { type ContentName, LazyPage, loadPages } from './pages/lazy-page.js';
 import { SandboxBanner } from './parts/sandbox-banner.js';
 import { SignIn, SignInDialog } from './parts/sign-in.js';
+import { formatCount } from './parts/values.js';
 import './styles/base.css';
 import './styles/parts.css';
 import './styles/pages.css';
@@ -21,6 +23,8 @@ import './styles/runs.css';
 const PRELOAD_MS = 1_000;
 
 interface Page {
+  /** Its place in the navigation; absent where that has no groups. */
+  readonly group?: string;
   /** That of its path by default. */
   readonly content?: ContentName;
   /** Also for the key of a partner. */
@@ -39,30 +43,31 @@ interface Page {
 
 type Pages = Readonly<Partial<Record<ConsolePage, Page>>>;
 
-const PAGES = {
-  '': { isOfBothSides: true },
-  coverage: {},
-  recordings: {},
-  holds: {},
-  retention: { writes: 'admin', isOfAllHaulers: true },
-  sync: {},
-  tickets: {},
-  accounts: {},
-  reports: {},
-  exchanges: { isOfBothSides: true, isPartners: true },
-  haulers: { isOfBothSides: true, writes: 'admin' },
-  connections: { writes: 'admin' },
-  keys: { isOfBothSides: true, writes: 'admin' },
-  webhooks: { writes: 'admin', isOfAllHaulers: true },
-  sandbox: { isOfBothSides: true, isPartners: true, isOfAllHaulers: true },
-  actions: { isOfBothSides: true, isOfAllHaulers: true },
-  sessions: { isOfBothSides: true, isOfAllHaulers: true, needs: 'admin', writes: 'admin' },
-} as const satisfies Readonly<Record<ConsolePage, Page>>;
+const PAGES: Readonly<Record<ConsolePage, Page>> = {
+  '': { group: 'Overview', isOfBothSides: true },
+  coverage: { group: 'Footage' },
+  recordings: { group: 'Footage' },
+  clips: { group: 'Footage' },
+  tickets: { group: 'Tickets' },
+  accounts: { group: 'Tickets' },
+  reports: { group: 'Tickets' },
+  exchanges: { group: 'Tickets', isOfBothSides: true, isPartners: true },
+  haulers: { group: 'Partners', isOfBothSides: true, writes: 'admin' },
+  connections: { group: 'Partners', writes: 'admin' },
+  sync: { group: 'Partners' },
+  keys: { group: 'Partners', isOfBothSides: true, writes: 'admin' },
+  webhooks: { group: 'Partners', writes: 'admin', isOfAllHaulers: true },
+  holds: { group: 'Keeping' },
+  retention: { group: 'Keeping', writes: 'admin', isOfAllHaulers: true },
+  sandbox: { group: 'Setup', isOfBothSides: true, isPartners: true, isOfAllHaulers: true },
+  sessions: { group: 'Setup', isOfBothSides: true, isOfAllHaulers: true, needs: 'admin', writes: 'admin' },
+  actions: { group: 'Setup', isOfBothSides: true, isOfAllHaulers: true },
+};
 
 /** For the key of a connection: how the platform reads its partner. */
 const CONNECTION_PAGES: Pages = {
   '': { content: 'ownHome' },
-  exchanges: PAGES.exchanges,
+  exchanges: {},
   sync: { of: 'site' },
   recordings: { content: 'ownRecordings', of: 'vision' },
 };
@@ -167,13 +172,62 @@ function Content({ page: { path, content }, query }: PageProps & { page: NamedPa
   return path === '' ? <HomePage /> : <LazyPage name={path} query={query} />;
 }
 
+/** The number of problems, as Home lists them: with another look at them on Home itself, and seldom elsewhere. */
+function useProblems(isOpen: boolean, isHome: boolean): ComponentChildren {
+  const { data, error } = useLoad(isOpen ? '/attention' : undefined, {}, isHome ? 10_000 : 60_000);
+  if (error !== undefined) return <ProblemCount kind="unknown" shown="?" said="number of problems not known" />;
+  if (data === undefined || data.total === 0) return null;
+  return <ProblemCount shown={formatCount(data.total)} said={data.total === 1 ? 'problem' : 'problems'} />;
+}
+
+/** Its colour only repeats what a screen reader says. */
+const ProblemCount = ({ kind = '', shown, said }: { kind?: string; shown: string; said: string }) => (
+  <span class={`count ${kind}`} title={`${shown} ${said}`}>
+    {shown}
+    <span class="hidden"> {said}</span>
+  </span>
+);
+
+interface NavigationProps {
+  readonly pages: readonly NamedPage[];
+  readonly known: NamedPage | undefined;
+  readonly problems: ComponentChildren;
+}
+
+/** The pages by group. A phone shows them on demand. */
+function Navigation({ pages, known, problems }: NavigationProps) {
+  const groups = [...new Set(pages.map(({ group }) => group))];
+  return groups.map((group) => (
+    <div key={group} class="group">
+      {group !== undefined && <p id={`group-${group}`}>{group}</p>}
+      <ul aria-labelledby={group && `group-${group}`}>
+        {pages
+          .filter((page) => page.group === group)
+          .map((page) => (
+            <li key={page.path}>
+              <a
+                href={`/console/${page.path}`}
+                aria-current={page === known ? 'page' : undefined}
+                aria-describedby={page.path === '' ? 'problems' : undefined}
+              >
+                {CONSOLE_PAGES[page.path]}
+              </a>
+              {page.path === '' && <span id="problems">{problems}</span>}
+            </li>
+          ))}
+      </ul>
+    </div>
+  ));
+}
+
 function Layout({ session, onSignOut }: { session: Session; onSignOut: () => void }) {
   const { page: path, query } = useAddress();
   const pages = pagesOf(session);
   const known = pages.find((page) => page.path === path) ?? (path === '' ? pages[0] : undefined);
   const title = known === undefined ? 'No such page' : CONSOLE_PAGES[known.path];
+  const problems = useProblems(pages[0]?.path === '', path === '');
+  const [isMenuOpen, setMenuOpen] = useState(false);
   const main = useRef<HTMLElement>(null);
-  const navigation = useRef<HTMLElement>(null);
   const shown = useRef(path);
   useEffect(() => {
     const timer = setTimeout(() => void loadPages().catch(reportError), PRELOAD_MS);
@@ -184,18 +238,18 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
     // A screen reader continues at the new page.
     if (shown.current !== path) main.current?.focus();
     shown.current = path;
-    // On a phone the navigation scrolls to the page. `scrollIntoView` would also move the start of the first Tab there.
-    const link = navigation.current?.querySelector<HTMLElement>('[aria-current]');
-    if (link != null) navigation.current?.scrollTo({ left: link.offsetLeft - innerWidth / 2 + link.offsetWidth / 2 });
   }, [path, title]);
   return (
-    <div class="layout">
+    <div class={`layout ${isMenuOpen ? 'open' : ''}`}>
       <a class="skip" href="#main">
         Skip to the content
       </a>
       <header>
+        <button type="button" class="menu" aria-expanded={isMenuOpen} onClick={() => setMenuOpen(!isMenuOpen)}>
+          Menu
+        </button>
         <a class="brand" href="/console/">
-          haulbridge
+          haulbridge {problems}
         </a>
         <Who session={session} />
         <a href="/docs" target="_blank" rel="noopener">
@@ -205,16 +259,8 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
           Sign out
         </button>
       </header>
-      <nav aria-label="Pages" ref={navigation}>
-        <ul>
-          {pages.map((page) => (
-            <li key={page.path}>
-              <a href={`/console/${page.path}`} aria-current={page === known ? 'page' : undefined}>
-                {CONSOLE_PAGES[page.path]}
-              </a>
-            </li>
-          ))}
-        </ul>
+      <nav aria-label="Pages" onClick={() => setMenuOpen(false)}>
+        <Navigation pages={pages} known={known} problems={problems} />
       </nav>
       <main id="main" ref={main} tabIndex={-1}>
         <SandboxBanner />

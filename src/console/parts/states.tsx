@@ -5,6 +5,7 @@ import type { SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import type { CallError } from '../client/api.js';
 import type { AnswerOf, PathOf } from '../client/contract.js';
 import { type Loaded, useLoad } from '../client/load.js';
+import { Facts } from './values.js';
 
 export const Loading = () => (
   <p class="loading" role="status">
@@ -44,6 +45,19 @@ export const Card = ({ title, label = title, badge, kind = '', children }: CardP
     </h2>
     {children}
   </section>
+);
+
+interface DetailHeadProps extends Omit<CardProps, 'kind'> {
+  /** The two that people look for. */
+  readonly facts: Readonly<Record<string, ComponentChildren>>;
+}
+
+/** How the page of a thing begins: its name, its state as the badge, and the two facts that people look for; the rest below. */
+export const DetailHead = ({ facts, children, ...card }: DetailHeadProps) => (
+  <Card {...card} kind="thing">
+    <Facts of={facts} kind="lead" />
+    {children}
+  </Card>
 );
 
 /** Shown in place of an empty list, with advice. */

@@ -56,10 +56,10 @@ export function formatSeconds(seconds: number): string {
 }
 
 /** Values by name, in a grid. A value that is false is left out. */
-export function Facts({ of }: { of: Readonly<Record<string, ComponentChildren>> }) {
+export function Facts({ of, kind = '' }: { of: Readonly<Record<string, ComponentChildren>>; kind?: string }) {
   const facts = Object.entries(of).filter(([, value]) => value !== false);
   return (
-    <dl class="facts">
+    <dl class={`facts ${kind}`}>
       {facts.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>

@@ -3,7 +3,7 @@ import { linkWith, type PageProps } from '../../client/address.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { BY_HAULER, byText } from '../../parts/filters.js';
 import { type Column, ListPage } from '../../parts/listing.js';
-import { Card, Detail, Empty } from '../../parts/states.js';
+import { Detail, DetailHead, Empty } from '../../parts/states.js';
 import { Facts, Id, Time } from '../../parts/values.js';
 import { AccountImportPanel } from './account-import.js';
 
@@ -63,11 +63,13 @@ function AccountFacts({ account }: { account: Account }) {
   const haulerName = useHaulerName();
   const { billingAddress: address, primaryContact: contact } = account;
   return (
-    <Card title={account.accountName} label="Account">
+    <DetailHead
+      title={account.accountName}
+      label="Account"
+      facts={{ Number: account.accountNumber, Hauler: haulerName(account.haulerId) }}
+    >
       <Facts
         of={{
-          Number: account.accountNumber,
-          Hauler: haulerName(account.haulerId),
           Contact: contactName(contact),
           'E-mail': contact?.email,
           Phone: contact?.phone,
@@ -79,6 +81,6 @@ function AccountFacts({ account }: { account: Account }) {
           Id: <Id value={account.accountId} />,
         }}
       />
-    </Card>
+    </DetailHead>
   );
 }

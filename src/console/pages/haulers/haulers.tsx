@@ -5,8 +5,8 @@ import { useConnections } from '../../client/haulers.js';
 import { useSession } from '../../client/session.js';
 import { bodyOf, Form, Input, Needing, NewLink } from '../../parts/forms.js';
 import { type Column, ListPage } from '../../parts/listing.js';
-import { Card, Detail, Empty } from '../../parts/states.js';
-import { Facts, Id, Time } from '../../parts/values.js';
+import { Detail, DetailHead, Empty } from '../../parts/states.js';
+import { Id, Time } from '../../parts/values.js';
 import { FootageSetting } from './footage-setting.js';
 import { SetupSteps } from './hauler-setup.js';
 
@@ -85,15 +85,15 @@ function HaulerPage({ id }: { id: string }) {
     <Detail path={`/haulers/${encodeURIComponent(id)}`} back={linkTo('haulers')} list="All haulers">
       {(data) => (
         <>
-          <Card title={data.name} label="Hauler">
-            <Facts
-              of={{
-                Created: <Time value={data.createdAt} />,
-                'Its records': <Records id={data.id} />,
-                Id: <Id value={data.id} />,
-              }}
-            />
-          </Card>
+          <DetailHead
+            title={data.name}
+            label="Hauler"
+            facts={{ 'Its records': <Records id={data.id} />, Id: <Id value={data.id} /> }}
+          >
+            <p class="hint">
+              Created <Time value={data.createdAt} />
+            </p>
+          </DetailHead>
           <SetupSteps haulerId={data.id} />
           {hasPlatform && <FootageSetting haulerId={data.id} />}
         </>

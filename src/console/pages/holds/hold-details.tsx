@@ -8,7 +8,7 @@ import { useSession } from '../../client/session.js';
 import { overlapsOf } from '../../parts/filters.js';
 import { bodyOf, Form, Input, Needing } from '../../parts/forms.js';
 import { type Column, ListPage, Table } from '../../parts/listing.js';
-import { Badge, Card, Detail, Empty } from '../../parts/states.js';
+import { Badge, Card, Detail, DetailHead, Empty } from '../../parts/states.js';
 import { Done, Facts, formatBytes, formatCount, Id, Time } from '../../parts/values.js';
 import { useState } from 'preact/hooks';
 
@@ -39,7 +39,15 @@ function HoldFacts({ hold }: { hold: HoldDetails }) {
   const { caseId, status, stored, bytes, waiting, releasedAt } = hold;
   const recordings = { truckId: hold.truckId, connectionId: hold.connectionId, cameraId: hold.cameraId };
   return (
-    <Card title={caseId} label="Hold" badge={<Badge value={status} />}>
+    <DetailHead
+      title={caseId}
+      label="Hold"
+      badge={<Badge value={status} />}
+      facts={{
+        Held: `${formatCount(stored)} recordings, ${formatBytes(bytes)}`,
+        'Waiting for download': formatCount(waiting),
+      }}
+    >
       <Facts
         of={{
           Reason: hold.reason,
@@ -48,8 +56,6 @@ function HoldFacts({ hold }: { hold: HoldDetails }) {
           Camera: hold.cameraId ?? 'all cameras',
           From: <Time value={hold.from} />,
           To: <Time value={hold.to} />,
-          Held: `${formatCount(stored)} recordings, ${formatBytes(bytes)}`,
-          'Waiting for download': formatCount(waiting),
           Created: <Done at={hold.createdAt} by={hold.createdBy} />,
           Released: releasedAt !== undefined && (
             <Done at={releasedAt} by={`${hold.releasedBy}: ${hold.releaseReason}`} />
@@ -67,7 +73,7 @@ function HoldFacts({ hold }: { hold: HoldDetails }) {
           Coverage of this range
         </a>
       </p>
-    </Card>
+    </DetailHead>
   );
 }
 

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Erasure, ErasureCounts } from '../../../contracts/admin/erasure.dto.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { type Column, Table } from '../../parts/listing.js';
-import { Badge, Card, type Tone } from '../../parts/states.js';
+import { Badge, DetailHead, type Tone } from '../../parts/states.js';
 import { Done, Facts, formatBytes, formatCount, Id, Time } from '../../parts/values.js';
 
 export const TONES: Readonly<Record<Erasure['status'], Tone>> = {
@@ -21,14 +21,20 @@ export function Receipt({ erasure, children }: { erasure: Erasure; children?: Co
   const { status, reason, notReached, endsByItself } = erasure;
   const haulerName = useHaulerName();
   return (
-    <Card title={whatOf(erasure)} label="Erasure" badge={<Badge value={status} tone={TONES[status]} />}>
+    <DetailHead
+      title={whatOf(erasure)}
+      label="Erasure"
+      badge={<Badge value={status} tone={TONES[status]} />}
+      facts={{
+        Hauler: haulerName(erasure.haulerId),
+        Finished: erasure.finishedAt !== undefined && <Time value={erasure.finishedAt} />,
+      }}
+    >
       <Facts
         of={{
-          Hauler: haulerName(erasure.haulerId),
           From: erasure.from !== undefined && <Time value={erasure.from} />,
           To: erasure.to !== undefined && <Time value={erasure.to} />,
           Requested: <Done at={erasure.createdAt} by={erasure.createdBy} />,
-          Finished: erasure.finishedAt !== undefined && <Time value={erasure.finishedAt} />,
           Id: erasure.id !== undefined && <Id value={erasure.id} />,
         }}
       />
@@ -49,7 +55,7 @@ export function Receipt({ erasure, children }: { erasure: Erasure; children?: Co
           <li key={each}>{each}</li>
         ))}
       </ul>
-    </Card>
+    </DetailHead>
   );
 }
 

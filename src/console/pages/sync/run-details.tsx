@@ -5,7 +5,7 @@ import { useHaulerName } from '../../client/haulers.js';
 import { useLoad } from '../../client/load.js';
 import { useSession } from '../../client/session.js';
 import { type Column, Table } from '../../parts/listing.js';
-import { Card, Detail, RunBadge } from '../../parts/states.js';
+import { Detail, DetailHead, RunBadge } from '../../parts/states.js';
 import { Count, Facts, Id, Time } from '../../parts/values.js';
 import { RunChanges } from './run-changes.js';
 import { HeldRun } from './run-held.js';
@@ -47,23 +47,26 @@ function RunFacts({ run }: { run: SyncRun }) {
   const haulerName = useHaulerName();
   const { isPartner } = useSession();
   const { data: connection } = useLoad(isPartner ? undefined : `/connections/${run.connectionId}`);
-  const name = connection === undefined ? 'open' : haulerName(connection.haulerId);
+  const name = connection === undefined ? '…' : haulerName(connection.haulerId);
   return (
-    <Card title="Run" badge={<RunBadge run={run} />}>
+    <DetailHead
+      title={isPartner ? 'Run' : `Run of ${name}`}
+      label="Run"
+      badge={<RunBadge run={run} />}
+      facts={{ Started: <Time value={run.startedAt} />, Finished: <Time value={run.finishedAt} /> }}
+    >
       {run.attention !== undefined && <p class="notice warn">{run.attention}</p>}
       {run.error !== undefined && <p class="notice bad">{run.error}</p>}
       {run.note !== undefined && <p class="notice warn">Rejected: {run.note}</p>}
       <Facts
         of={{
-          Started: <Time value={run.startedAt} />,
-          Finished: <Time value={run.finishedAt} />,
           Connection: !isPartner && <a href={linkTo('connections', { id: run.connectionId })}>{name}</a>,
           Exchanges: <a href={linkTo('exchanges', { reference: `syncRunId:${run.id}` })}>calls of this run</a>,
           Id: <Id value={run.id} />,
         }}
       />
       <Counts run={run} />
-    </Card>
+    </DetailHead>
   );
 }
 
