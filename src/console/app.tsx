@@ -11,6 +11,7 @@ import { HomePage } from './pages/home/home.js';
 import { type Session, SessionContext, useSessionState } from './client/session.js';
 import { followTranslation, markValues } from './client/translation.js';
 import { type ContentName, LazyPage, loadPages } from './pages/lazy-page.js';
+import { SearchField } from './parts/search.js';
 import { SandboxBanner } from './parts/sandbox-banner.js';
 import { SignIn, SignInDialog } from './parts/sign-in.js';
 import { formatCount } from './parts/values.js';
@@ -251,6 +252,7 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
         <a class="brand" href="/console/">
           haulbridge {problems}
         </a>
+        {session.kind !== 'partner' && <SearchField />}
         <Who session={session} />
         <a href="/docs" target="_blank" rel="noopener">
           API documents

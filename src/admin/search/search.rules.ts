@@ -114,7 +114,7 @@ export function foundExchange(row: ExchangeListRow, haulers: ReadonlyMap<string,
   return {
     kind: 'exchange',
     sentence: `${method} ${route ?? path.split('?')[0]}, ${outcomeOf(row)}`,
-    ...(reason === null ? {} : { detail: reasonSentence({ ...row, reason }) }),
+    ...(reason === null ? {} : { detail: reasonSentence({ ...row, reason }), failed: true }),
     at: formatInstant(new Date(timeOfUuidv7(id))),
     ...ofHauler(haulerId, haulers.get(haulerId ?? '')),
     page: consolePage('exchanges', { id }),

@@ -3,6 +3,7 @@ import type { ConsolePage } from '../../contracts/admin/console-pages.values.js'
 import type { PageProps } from '../client/address.js';
 import { AccountsPage } from './accounts/accounts.js';
 import { ActionsPage } from './actions/actions.js';
+import { ClipsPage } from './clips/clips.js';
 import { ConnectionHomePage } from './connections/connection-home.js';
 import { ConnectionsPage } from './connections/connections.js';
 import { CoveragePage } from './coverage/coverage.js';
@@ -26,6 +27,7 @@ type Contents = Readonly<Record<Exclude<ConsolePage, ''> | 'ownHome' | 'ownRecor
 export const CONTENTS: Contents = {
   coverage: CoveragePage,
   recordings: RecordingsPage,
+  clips: ClipsPage,
   holds: HoldsPage,
   retention: RetentionPage,
   sync: SyncPage,

@@ -1,4 +1,4 @@
-import { Nested, NestedList, OneOf, Text, TextList, Time } from '../common/fields/decorators.js';
+import { Flag, Nested, NestedList, OneOf, Text, TextList, Time } from '../common/fields/decorators.js';
 import { example, optional, range } from '../common/fields/options.js';
 import { AttentionHauler } from './attention.dto.js';
 
@@ -42,6 +42,7 @@ export class Found {
   sentence!: string;
   @Text('More about it', optional, example('The platform has no material with this id for your hauler.'))
   detail?: string;
+  @Flag('Present if it is a call that was refused or failed', optional) failed?: boolean;
   @Time('When it was received, made or last changed', optional) at?: string;
   @Nested('Its hauler', AttentionHauler, optional) hauler?: AttentionHauler;
   @Text('Path of the console page that shows it', example('/console/exchanges?id=019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d'))

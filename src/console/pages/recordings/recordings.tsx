@@ -5,7 +5,6 @@ import { BY_VISION_CONNECTION, byChoice, byText, byTime } from '../../parts/filt
 import { type Column, ListPage } from '../../parts/listing.js';
 import { Badge, Detail, Empty } from '../../parts/states.js';
 import { formatSeconds, Time } from '../../parts/values.js';
-import { ClipList } from './clip-list.js';
 import { Player } from '../player/player.js';
 import { SIZE, START, STATE } from './recording-columns.js';
 import { RecordingGallery } from './recording-gallery.js';
@@ -52,7 +51,6 @@ export function RecordingsPage({ query }: PageProps) {
 const VIEWS = {
   gallery: { title: 'Gallery', of: RecordingGallery },
   list: { title: 'List', of: RecordingList },
-  clips: { title: 'Clip requests', of: ClipList },
 } as const;
 const VIEW_NAMES = Object.keys(VIEWS) as (keyof typeof VIEWS)[];
 
