@@ -1,8 +1,10 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { ScheduleModule } from '@nestjs/schedule';
+import { AccountEntity } from './accounts/account.entity.js';
 import { AccountsModule } from './accounts/accounts.module.js';
 import { AdminModule, PartnerAdminModule, PlatformAdminModule } from './admin/admin.module.js';
+import { ApiKeyEntity, HaulerEntity } from './auth/auth.entity.js';
 import { AuthModule } from './auth/auth.module.js';
 import { ConfigModule } from './config/config.module.js';
 import type { ResolvedEnv, Side } from './config/env.js';
@@ -12,13 +14,18 @@ import { ExchangesModule } from './exchanges/exchanges.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { ObservabilityModule } from './observability/metrics.js';
+import { ConnectionEntity } from './partner-client/connection.entity.js';
 import { PartnerApiModule, PartnerClockModule, PartnerRecordsModule } from './partner-api/partner-api.module.js';
 import { SandboxModule } from './sandbox/sandbox.module.js';
+import { TicketEntity, TicketRevisionEntity } from './scale/ticket.entity.js';
 import { ScaleModule } from './scale/scale.module.js';
 import { ReferencePartnerModule } from './reference-partner/reference-partner.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 type Modules = NonNullable<DynamicModule['imports']>;
+
+/** No other file imports the entities of another module. */
+const ENTITIES = [HaulerEntity, ApiKeyEntity, ConnectionEntity, TicketEntity, TicketRevisionEntity, AccountEntity];
 
 /** The interfaces of a side. */
 const INTERFACES: Readonly<Record<Side, Modules>> = {
@@ -40,7 +47,7 @@ export class AppModule {
       imports: [
         ConfigModule.of(env),
         ObservabilityModule,
-        DatabaseModule,
+        DatabaseModule.of(ENTITIES),
         DiscoveryModule,
         ScheduleModule.forRoot(),
         AuthModule,

@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import { givenDatabaseUrl, readCommandEnv } from '../config/command-env.js';
 import { StartupError } from '../config/startup-error.js';
 import { CommandError, FAILURE } from './command-error.js';
-import { render } from './output.js';
-import type { Streams } from './program.js';
+import { render, type Streams } from './output.js';
 
 interface OutputOptions {
   readonly json?: boolean;

@@ -3,7 +3,7 @@ import { rename, rm, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { AdminCall, AdminClient } from '../admin-client/admin-client.js';
 import { CommandError, FAILURE, USAGE } from './command-error.js';
-import type { Streams } from './program.js';
+import type { Streams } from './output.js';
 
 export const BUNDLE_FILE = ['--to <file>', 'file for the archive; it must not exist'] as const;
 

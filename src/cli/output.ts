@@ -1,6 +1,12 @@
 import { isJsonObject } from '../contracts/common/json.js';
 import { visibleText } from '../text/visible-text.js';
 
+/** Where a command writes. */
+export interface Streams {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+}
+
 /** The result of a command as text: JSON as the admin API returns it, or a table for people. */
 export function render(result: unknown, asJson: boolean): string {
   if (asJson) return `${JSON.stringify(result, undefined, 2)}\n`;

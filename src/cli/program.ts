@@ -29,18 +29,12 @@ import { addDatabaseCommands } from './database-commands.js';
 import { failureOf, renderAttention } from './doctor.js';
 import { argumentsOf, inCommandWords, optionsOf, pathOptionsOf } from './options.js';
 import { BUNDLE_FILE, storeBundle } from './hold-bundle.js';
-import { exactValue, render } from './output.js';
+import { exactValue, render, type Streams } from './output.js';
 import { renderImport } from './account-import-output.js';
 import { addImportOptions, importFolder } from './recording-import.js';
 import { addRemovedCommands, refuseRepair } from './removed-commands.js';
 import { refuseDifferences, reportDifferences, reportRepair } from './storage-output.js';
 import { addTargetOptions, targetOf, type TargetOptions } from './service-target.js';
-
-/** Where a command writes. */
-export interface Streams {
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
-}
 
 interface GlobalOptions extends TargetOptions {
   readonly json?: boolean;

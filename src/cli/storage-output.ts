@@ -1,8 +1,7 @@
 import type { StorageCheck, StorageRepair, UnreadPlace } from '../contracts/admin/storage.dto.js';
 import { visibleText } from '../text/visible-text.js';
 import { CommandError, FAILURE } from './command-error.js';
-import { render } from './output.js';
-import type { Streams } from './program.js';
+import { render, type Streams } from './output.js';
 
 /** A folder or file of the service, and not of another program. */
 const OF_THE_SERVICE = /^[a-z-]+(\/\d{4}-\d{2}-\d{2})?(\/[0-9a-f]{2}(\/[^/]+\.mp4)?)?$/;

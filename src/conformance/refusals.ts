@@ -1,37 +1,21 @@
 import { errorBodyFault, hasStatus, type Statement } from './checks.js';
-import { failed, notProven, passed, passedUnless, type RequestPlan, type Rule } from './rule.js';
+import {
+  failed,
+  notProven,
+  passed,
+  passedUnless,
+  type RefusedGroup,
+  type RefusedRequest,
+  type Refusal,
+  type RequestPlan,
+  type Rule,
+} from './rule.js';
 
 /** The tables of requests that a server must refuse. */
 
-/** A request with one change, which a server must refuse. */
-export interface RefusedRequest {
-  /** The ids of the rules of the status and of the error body. The first one is also the name of the request. */
-  readonly ids: readonly [status: string, body: string];
-  /** A member of the body or of the query; an empty one stands for the whole. */
-  readonly field: string;
-  readonly words: string;
-  /** Replaces the field: undefined leaves it out, and a function computes it from the old one. Of a 401 the `Credentials`. */
-  readonly value: unknown;
-  /** In place of that of the group. */
-  readonly remedy?: string;
-}
-
-/** How a server must refuse a request: the status, and the code of the common error body. */
-export interface Refusal {
-  readonly status: number;
-  readonly code: string;
-}
 export const INVALID_PAYLOAD: Refusal = { status: 400, code: 'INVALID_PAYLOAD' };
 export const UNAUTHORIZED: Refusal = { status: 401, code: 'UNAUTHORIZED' };
 export const NOT_FOUND: Refusal = { status: 404, code: 'NOT_FOUND' };
-
-export interface RefusedGroup extends Refusal {
-  readonly operation: string;
-  readonly section: string;
-  readonly severity: Rule['severity'];
-  readonly remedy: string;
-  readonly requests: readonly RefusedRequest[];
-}
 
 const errorBodyRemedy = (code: string): string =>
   `Send { "success": false, "error": { "code": "${code}", "message": "…" } } as application/json.`;

@@ -1,5 +1,4 @@
 import type { Exchange } from './exchange.js';
-import type { RefusedGroup } from './refusals.js';
 
 /** The result of a check. */
 export interface Verdict {
@@ -105,6 +104,33 @@ export interface Operation {
   readonly maxBytes?: number;
   /** It sends files. */
   readonly isFile?: boolean;
+}
+
+/** A request with one change, which a server must refuse. */
+export interface RefusedRequest {
+  /** The ids of the rules of the status and of the error body. The first one is also the name of the request. */
+  readonly ids: readonly [status: string, body: string];
+  /** A member of the body or of the query; an empty one stands for the whole. */
+  readonly field: string;
+  readonly words: string;
+  /** Replaces the field: undefined leaves it out, and a function computes it from the old one. Of a 401 the `Credentials`. */
+  readonly value: unknown;
+  /** In place of that of the group. */
+  readonly remedy?: string;
+}
+
+/** How a server must refuse a request: the status, and the code of the common error body. */
+export interface Refusal {
+  readonly status: number;
+  readonly code: string;
+}
+
+export interface RefusedGroup extends Refusal {
+  readonly operation: string;
+  readonly section: string;
+  readonly severity: Rule['severity'];
+  readonly remedy: string;
+  readonly requests: readonly RefusedRequest[];
 }
 
 /** A server role: the requests that the kit sends, and the rules that check the answers. */

@@ -1,7 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { ErrorBody, PlainErrorBody } from '../contracts/common/error-body.dto.js';
-import { fieldsOf } from '../contracts/common/fields/documented.js';
-import type { DtoClass } from '../contracts/common/fields/field.js';
+import { type DtoClass, fieldsOf } from '../contracts/common/fields/field.js';
 
 export type Schema = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string];
 

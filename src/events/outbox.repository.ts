@@ -1,5 +1,14 @@
+import type { EventData, TopicName } from '../contracts/webhooks/topics.values.js';
 import { type Columns, rowArrays, rowsSql, type Sql } from '../database/sql.js';
-import type { HappenedEvent } from './outbox.js';
+
+/** Something happened. */
+export interface HappenedEvent {
+  readonly topic: TopicName;
+  readonly haulerId: string;
+  readonly connectionId?: string;
+  /** The hauler is added. */
+  readonly data: EventData;
+}
 
 /** An event with its time-ordered id, from which the ids of its deliveries are made, and its whole data. */
 export type Event = HappenedEvent & { readonly id: string };

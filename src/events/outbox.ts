@@ -1,26 +1,16 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
-import type { EventData, TopicName } from '../contracts/webhooks/topics.values.js';
 import { Database } from '../database/database.js';
 import { isDatabaseUnavailable, isLockTimeout } from '../database/postgres-errors.js';
 import type { Sql } from '../database/sql.js';
 import { uuidv7 } from '../database/uuid.js';
 import { inBackground } from '../errors/background.js';
-import { type Event, insertEvents, lockTables } from './outbox.repository.js';
+import { type Event, type HappenedEvent, insertEvents, lockTables } from './outbox.repository.js';
 
 /** Events that wait to be written outside of a transaction; further ones are dropped. */
 const MAX_WAITING = 10_000;
 
 /** How long the tables of webhooks are left alone after they were found locked, and waiting events after an error. */
 const RETRY_MS = 1_000;
-
-/** Something happened. */
-export interface HappenedEvent {
-  readonly topic: TopicName;
-  readonly haulerId: string;
-  readonly connectionId?: string;
-  /** The hauler is added. */
-  readonly data: EventData;
-}
 
 /** The rows that `insertDeliveries` and `EVENT` need. */
 export const toEvents = (happened: readonly HappenedEvent[]): Event[] =>

@@ -9,7 +9,7 @@ import {
   type ExplainedExchangeList,
 } from '../contracts/admin/exchange.dto.js';
 import { ExchangeQuery, PartnerExchangeQuery, ReplayExchangesRequest } from '../contracts/admin/exchange-query.dto.js';
-import { fieldsOf } from '../contracts/common/fields/documented.js';
+import { fieldsOf } from '../contracts/common/fields/field.js';
 import { present } from '../contracts/common/present.js';
 import { DEFAULT_PAGE_SIZE } from '../contracts/common/pagination.dto.js';
 import type { Reference } from '../contracts/common/references.js';

@@ -5,7 +5,7 @@ import {
   type ExchangeSpans,
   ExchangeSpansQuery,
 } from '../contracts/admin/exchange-reason.dto.js';
-import { fieldsOf } from '../contracts/common/fields/documented.js';
+import { fieldsOf } from '../contracts/common/fields/field.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { timeOfUuidv7 } from '../database/uuid.js';
 import { filterOf, refuseUnknown } from './exchange-filter.rules.js';

@@ -6,20 +6,13 @@ import { codePoints } from '../contracts/common/text.js';
 import type { CreateScaleTicketRequest, MaterialItem } from '../contracts/scale/scale.dto.js';
 import { maskSecrets } from '../observability/known-secrets.js';
 import { maskJson } from '../observability/redaction.js';
-import type { Flow, Ticket } from './ticket.js';
+import type { Flow, Ticket, TicketChanges } from './ticket.js';
 
 /** Characters of one text of a change that are kept. Names and ticket numbers are not longer (decision 9). */
 const MAX_SHOWN = 255;
 
 /** What pushes change in a ticket: its contents and its flows, each from the newest push of it (decision 21). */
 export type TicketForm = Pick<Ticket, 'contents' | 'flows'>;
-
-/** What a push changed, as its revision has it. */
-export interface TicketChanges {
-  readonly changes: readonly FieldChange[];
-  /** Changes beyond `MAX_CHANGES`. */
-  readonly moreChanges?: number;
-}
 
 export const NO_CHANGES: TicketChanges = { changes: [] };
 

@@ -11,9 +11,10 @@ import { apiError } from '../errors/app-error.js';
 import { callOf, exchangeEntry, ExchangeHistory, historyPage } from '../exchanges/exchange-history.service.js';
 import { shownReferences } from '../exchanges/exchange-references.rules.js';
 import type { NamedExchangeRow } from '../exchanges/exchanges.repository.js';
-import { amountsOf, type TicketChanges } from './ticket-changes.rules.js';
+import { amountsOf } from './ticket-changes.rules.js';
 import { formIn, readPushes } from './ticket-pushes.js';
 import { TicketEntity, TicketRevisionEntity } from './ticket.entity.js';
+import type { TicketChanges } from './ticket.js';
 
 type Stored = Omit<TicketRevisionEntity, 'body' | 'changes' | 'haulerId' | 'ticketId'>;
 

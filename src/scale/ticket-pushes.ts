@@ -4,10 +4,10 @@ import { readerOf } from '../contracts/common/fields/field.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { CreateScaleTicketRequest, type TicketResult } from '../contracts/scale/scale.dto.js';
 import type { Sql } from '../database/sql.js';
-import { changesOf, keptChanges, NO_CHANGES, type TicketChanges, type TicketForm } from './ticket-changes.rules.js';
+import { changesOf, keptChanges, NO_CHANGES, type TicketForm } from './ticket-changes.rules.js';
 import { TicketRevisionEntity } from './ticket.entity.js';
 import { findRevisionSizes, type RowSize } from './ticket-list.repository.js';
-import { toPush } from './ticket.js';
+import { toPush, type TicketChanges } from './ticket.js';
 import { newest } from './ticket.rules.js';
 
 /** How much of a page is read at once. A single row may be larger. */

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { TicketResult } from '../contracts/scale/scale.dto.js';
-import type { TicketChanges } from './ticket-changes.rules.js';
+import type { TicketChanges } from './ticket.js';
 
 /** A disposal ticket (decision 20), for reading; `ticket.repository.ts` writes it. */
 @Entity('tickets')

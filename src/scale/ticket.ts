@@ -1,7 +1,7 @@
+import type { FieldChange } from '../contracts/admin/history.dto.js';
 import { type Instant, instantOf } from '../contracts/common/instant.js';
 import type { CreateScaleTicketRequest, MaterialItem, TicketResult } from '../contracts/scale/scale.dto.js';
 import { timeOfUuidv7, uuidv7 } from '../database/uuid.js';
-import type { TicketChanges } from './ticket-changes.rules.js';
 
 /** The two flows of a ticket (section 2.2). */
 export const DIRECTIONS = ['inbound', 'outbound'] as const;
@@ -62,6 +62,13 @@ export interface Ticket {
   readonly contents: Contents;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
+}
+
+/** What a push changed, as its revision has it. */
+export interface TicketChanges {
+  readonly changes: readonly FieldChange[];
+  /** Changes beyond `MAX_CHANGES`. */
+  readonly moreChanges?: number;
 }
 
 /** One kept push (decision 23). */

@@ -6,10 +6,28 @@ import { pipeline } from 'node:stream/promises';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../config/private-modes.js';
 import type { DiskSpace, Reservation } from './disk-space.js';
 import { DraftReplacedError, errorCode, fileFailure } from './storage-errors.js';
-import { type DraftPoint, isStorageName, type Published, safeName, type Storage } from './storage.js';
+import { isStorageName, safeName } from './storage-names.js';
 
 const BUFFER_BYTES = 1024 * 1024;
 const PART = '.part';
+
+/** Size and checksum of a published file. */
+export interface Published {
+  /** Bytes. */
+  readonly size: number;
+  /** In hex. */
+  readonly sha256: string;
+}
+
+/** Progress of a draft. */
+export interface DraftPoint {
+  /** Of the `Draft`. */
+  readonly id: string;
+  /** Bytes that are durable; the draft may have more. */
+  readonly bytes: number;
+  /** Bytes of the whole file. */
+  readonly total: number;
+}
 
 /** The folder of all drafts of a storage, on a local disk. */
 export interface DraftFolder {
@@ -158,13 +176,12 @@ export class Draft {
 }
 
 /** The calls of a storage that write files. */
-export const draftCalls = (
-  drafts: DraftFolder,
-): Pick<Storage, 'createDraft' | 'openDraft' | 'removeDrafts' | 'store'> => ({
-  createDraft: (name, size) => createDraft(drafts, name, size),
-  openDraft: (name, point) => openDraft(drafts, name, point),
-  removeDrafts: (name) => removeDrafts(drafts, name),
-  store: async (name, source, size) => storeStream(await createDraft(drafts, name, size), source),
+export const draftCalls = (drafts: DraftFolder) => ({
+  createDraft: (name: string, size?: number) => createDraft(drafts, name, size),
+  openDraft: (name: string, point: DraftPoint) => openDraft(drafts, name, point),
+  removeDrafts: (name: string) => removeDrafts(drafts, name),
+  store: async (name: string, source: AsyncIterable<Buffer>, size?: number) =>
+    storeStream(await createDraft(drafts, name, size), source),
 });
 
 /** Creates an empty draft; earlier drafts of the name are removed, so that a late owner cannot publish one. */

@@ -8,16 +8,8 @@ import { PRIVATE_FILE, PRIVATE_FOLDER } from '../config/private-modes.js';
 import { deleteEach } from './delete-each.js';
 import { DiskSpace } from './disk-space.js';
 import { draftCalls, type DraftFolder, isDraftFolder } from './draft.js';
-import {
-  type ByteRange,
-  isSpreadFolder,
-  isStorageName,
-  safeFolder,
-  safeName,
-  type Storage,
-  type StorageHealth,
-  type StoredFile,
-} from './storage.js';
+import type { ByteRange, Storage, StorageHealth, StoredFile } from './storage.js';
+import { isSpreadFolder, isStorageName, safeFolder, safeName } from './storage-names.js';
 import {
   errorCode,
   fileFailure,

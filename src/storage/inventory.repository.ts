@@ -1,5 +1,6 @@
 import type { Sql } from '../database/sql.js';
-import { type Published, storageName } from './storage.js';
+import { storageName } from './storage-names.js';
+import type { Published } from './draft.js';
 
 /** A file that a row refers to. */
 export interface InventoryFile extends Published {

@@ -6,7 +6,8 @@ import {
 } from '@aws-sdk/client-s3';
 import { deleteEach, type DeleteFailures, eachOf } from './delete-each.js';
 import { expectAnswer, KEYS_PER_CALL, type S3Place, SHORT, statusOf, viaS3 } from './s3-client.js';
-import { type Deleted, safeName } from './storage.js';
+import type { Deleted } from './storage.js';
+import { safeName } from './storage-names.js';
 import { StorageUnavailableError } from './storage-errors.js';
 
 /** A server answers one of these to a call that it does not know, or whose checksum it does not know. */

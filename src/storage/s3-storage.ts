@@ -28,16 +28,8 @@ import {
   viaS3,
   withBody,
 } from './s3-client.js';
-import {
-  type ByteRange,
-  isStorageName,
-  safeFolder,
-  safeName,
-  type Storage,
-  type StorageHealth,
-  type StoredFile,
-  KEEPS_VERSIONS,
-} from './storage.js';
+import { type ByteRange, KEEPS_VERSIONS, type Storage, type StorageHealth, type StoredFile } from './storage.js';
+import { isStorageName, safeFolder, safeName } from './storage-names.js';
 import { ifNotStored, NotStoredError, sentenceOf, UnreadableError } from './storage-errors.js';
 
 /** Two parts are in memory while a file is uploaded. S3 accepts 10,000 parts, so 80 GB. */

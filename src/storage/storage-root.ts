@@ -1,7 +1,7 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { PRIVATE_FOLDER } from '../config/private-modes.js';
 import { isAbsent, StorageUnavailableError } from './storage-errors.js';
-import { isStorageFolder } from './storage.js';
+import { isStorageFolder } from './storage-names.js';
 
 /** The folder of drafts in a file storage. No folder of published files begins with a dot. */
 export const DRAFT_FOLDER = '.partial';

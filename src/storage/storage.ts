@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { DeleteFailures } from './delete-each.js';
-import type { Draft } from './draft.js';
+import type { Draft, DraftPoint, Published } from './draft.js';
 import type { UnreadableError } from './storage-errors.js';
 
 /** Injection token of the `Storage` that `STORAGE_URL` names. */
@@ -38,24 +38,6 @@ export const KEEPS_VERSIONS =
 export interface Deleted {
   /** The bucket keeps versions of the file that this service may not delete. */
   readonly versionsLeft: boolean;
-}
-
-/** Size and checksum of a published file. */
-export interface Published {
-  /** Bytes. */
-  readonly size: number;
-  /** In hex. */
-  readonly sha256: string;
-}
-
-/** Progress of a draft. */
-export interface DraftPoint {
-  /** Of the `Draft`. */
-  readonly id: string;
-  /** Bytes that are durable; the draft may have more. */
-  readonly bytes: number;
-  /** Bytes of the whole file. */
-  readonly total: number;
 }
 
 /**
@@ -96,31 +78,4 @@ export interface Storage {
   sweep(olderThanMs: number): Promise<number>;
   /** Ends idle connections. */
   close(): void;
-}
-
-const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
-const FOLDER = '[a-z][a-z0-9-]{0,31}';
-const FOLDER_NAME = new RegExp(`^${FOLDER}$`);
-const NAME = new RegExp(`^${FOLDER}/[0-9a-f]{2}/${UUID}\\.mp4$`);
-
-/** `recordings/ab/<uuid>.mp4`: files are spread by the last two digits of the id, because a UUIDv7 begins with its time. */
-export const storageName = (folder: string, id: string): string =>
-  safeName(`${folder}/${`${id.slice(-2)}/${id}.mp4`.toLowerCase()}`);
-
-export const isStorageName = (name: string): boolean => NAME.test(name);
-
-/** A folder of files, within that of a table. */
-export const isSpreadFolder = (name: string): boolean => /^[0-9a-f]{2}$/.test(name);
-
-/** Returns the name; throws unless it has the form of `storageName`, so that no path leaves the storage's root. */
-export function safeName(name: string): string {
-  if (!isStorageName(name)) throw new TypeError('not a storage name');
-  return name;
-}
-
-export const isStorageFolder = (folder: string): boolean => FOLDER_NAME.test(folder);
-
-export function safeFolder(folder: string): string {
-  if (!isStorageFolder(folder)) throw new TypeError('not a storage folder');
-  return folder;
 }

@@ -1,19 +1,8 @@
 import type { Database } from '../database/database.js';
 import { onlyRow, type Sql } from '../database/sql.js';
 import type { OwnedLane } from './lanes.repository.js';
-import { type Changes, type Next, RowLostError } from './run.js';
+import { type Changes, type Next, RowLostError, type RowWrites, type Started } from './run.js';
 import { identifier, type WorkKind } from './work-kind.js';
-
-/** A row on which this instance works. */
-export interface Started {
-  readonly row: object;
-  /** Its primary key, as PostgreSQL reads it. */
-  readonly key: readonly string[];
-  /** The state that was read: every write of the run happens only while the row has it. */
-  readonly startedAt: string;
-  /** From 1: the number of attempts since the row last succeeded, this one included. */
-  readonly attempt: number;
-}
 
 /** How the row of a failed attempt continues. */
 export interface Failure {
@@ -41,7 +30,7 @@ export async function mayBeDue(database: Sql, kinds: readonly WorkKind[]): Promi
 }
 
 /** All statements over the due rows of one kind. The clock is the database's. */
-export class DueRows {
+export class DueRows implements RowWrites {
   private readonly table: string;
   private readonly keys: readonly string[];
   private readonly lanesSql: string;

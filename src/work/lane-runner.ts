@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { inBackground } from '../errors/background.js';
-import type { DueRows, Started } from './due-rows.repository.js';
+import type { DueRows } from './due-rows.repository.js';
 import type { LaneOwners, OwnedLane } from './lanes.repository.js';
 import { LoggedStatements } from './logged-statements.js';
 import { RowRunner } from './row-runner.js';
-import { RowLostError, Run, StoppingError } from './run.js';
+import { RowLostError, Run, type Started, StoppingError } from './run.js';
 import type { WorkKind } from './work-kind.js';
 
 /** Lanes that an instance claims at once. Instances that look at the same time share what is due. */

@@ -1,5 +1,4 @@
 import type { Sql } from '../database/sql.js';
-import type { DueRows, Started } from './due-rows.repository.js';
 
 /** When a row is due again: never (`done`), after a while, or at an instant. */
 export type Next = 'done' | { readonly afterMs: number } | { readonly at: Date };
@@ -23,6 +22,24 @@ export class StoppingError extends Error {
   }
 }
 
+/** A row on which this instance works. */
+export interface Started {
+  readonly row: object;
+  /** Its primary key, as PostgreSQL reads it. */
+  readonly key: readonly string[];
+  /** The state that was read: every write of the run happens only while the row has it. */
+  readonly startedAt: string;
+  /** From 1: the number of attempts since the row last succeeded, this one included. */
+  readonly attempt: number;
+}
+
+/** The statements of a run. Each throws `RowLostError` where the row is no longer as it was started. */
+export interface RowWrites {
+  finish(started: Started, next: Next, set: Changes, transaction?: Sql): Promise<void>;
+  update(started: Started, set: Changes, transaction?: Sql): Promise<void>;
+  hold(started: Started, transaction: Sql): Promise<void>;
+}
+
 /** One row while it is processed. Every write happens only while the row is as this run has started it. */
 export class Run<Row extends object = object> implements Started {
   readonly row: Row;
@@ -33,7 +50,7 @@ export class Run<Row extends object = object> implements Started {
   private finished = false;
 
   constructor(
-    private readonly dueRows: DueRows,
+    private readonly dueRows: RowWrites,
     started: Started,
     /** Aborted when the lane is lost (`RowLostError`) or the service stops (`StoppingError`). */
     readonly signal: AbortSignal,

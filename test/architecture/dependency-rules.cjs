@@ -27,8 +27,6 @@ const above = {
   3: L4,
 };
 
-const DATA_SOURCE = '^src/database/data-source\\.ts$';
-
 /** The cases and their helpers. The others start the service of the tier, in the process of Jest itself. */
 const ACCEPTANCE = {
   path: '^test/acceptance/',
@@ -38,18 +36,13 @@ const ACCEPTANCE = {
 const noUpward = (level, names) => ({
   name: `level-${level}-imports-no-higher-level`,
   severity: 'error',
-  from: { path: modules(...names), pathNot: DATA_SOURCE },
+  from: { path: modules(...names) },
   to: { path: `${modules(...above[level])}|${ENTRY}` },
 });
 
 module.exports = {
   forbidden: [
-    {
-      name: 'no-cycles',
-      severity: 'error',
-      from: {},
-      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
-    },
+    { name: 'no-cycles', severity: 'error', comment: 'of types neither', from: {}, to: { circular: true } },
     { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
     { name: 'no-barrels', severity: 'error', from: {}, to: { path: '^src/.*/index\\.ts$' } },
     {
@@ -65,12 +58,6 @@ module.exports = {
       severity: 'error',
       from: { path: '^migrations/' },
       to: { path: '^src/' },
-    },
-    {
-      name: 'data-source-imports-entities-alone',
-      severity: 'error',
-      from: { path: DATA_SOURCE },
-      to: { path: modules(...above[1]), pathNot: '\\.entity\\.ts$' },
     },
     noUpward(0, L0),
     noUpward(1, L1),
@@ -186,9 +173,9 @@ module.exports = {
     },
     {
       name: 'entities-stay-in-their-module',
-      comment: 'an entity is imported in its own module and by the data source',
+      comment: 'an entity is imported in its own module, and by the root module, which gives all to TypeORM',
       severity: 'error',
-      from: { path: '^src/([^/]+)/', pathNot: DATA_SOURCE },
+      from: { path: '^src/([^/]+)/' },
       to: { path: '^src/[^/]+/.*\\.entity\\.ts$', pathNot: '^src/$1/' },
     },
     {

@@ -31,7 +31,7 @@ export function accountOf(series: string, n: number): CreateAccountRequest {
 /** The accounts that are there from the first, the same on both sides. */
 export async function stock({ url, client }: BenchDatabase, haulerId: string, count: number): Promise<void> {
   const database = new Database({ DATABASE_URL: url, DATABASE_POOL: 1 });
-  const dataSource = await new DataSource(createDataSourceOptions(database)).initialize();
+  const dataSource = await new DataSource(createDataSourceOptions(database, [AccountEntity])).initialize();
   for (let from = 0; from < count; from += PORTION) {
     const accounts = Array.from({ length: Math.min(PORTION, count - from) }, (_, i) => accountOf('s', from + i));
     const numbered = accounts.map((account, i) => newAccountRow(account, haulerId, `A-S${from + i}`));

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { migrate } from '../../src/database/migrate.js';
-import { storageName } from '../../src/storage/storage.js';
+import { storageName } from '../../src/storage/storage-names.js';
 import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { commandsBeside, runCommand } from '../support/command-line.js';

@@ -1,4 +1,5 @@
-import { INVALID_PAYLOAD, NOT_FOUND, type RefusedGroup, UNAUTHORIZED } from '../refusals.js';
+import { INVALID_PAYLOAD, NOT_FOUND, UNAUTHORIZED } from '../refusals.js';
+import type { RefusedGroup } from '../rule.js';
 
 export const OPERATION = 'getSites';
 /** A hauler that no server has. */

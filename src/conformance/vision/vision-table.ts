@@ -1,4 +1,5 @@
-import { INVALID_PAYLOAD, NOT_FOUND, type RefusedGroup, UNAUTHORIZED } from '../refusals.js';
+import { INVALID_PAYLOAD, NOT_FOUND, UNAUTHORIZED } from '../refusals.js';
+import type { RefusedGroup } from '../rule.js';
 
 /** The requests that a server of the Vision interface refuses (sections 5 and 7). */
 

@@ -1,6 +1,5 @@
 import type { RouteDefinition } from './api-contract.js';
-import { fieldsOf, type FieldSchema } from './fields/documented.js';
-import type { DtoClass } from './fields/field.js';
+import { type DtoClass, fieldsOf, type FieldSchema } from './fields/field.js';
 
 /** The form of a list as CSV: its columns follow from the classes of its elements. */
 export interface CsvForm {

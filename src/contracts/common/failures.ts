@@ -1,5 +1,5 @@
 import { type ApiRoute, type ErrorKind, type Failure, type Failures, KIND_STATUS } from './api-contract.js';
-import { fieldsOf } from './fields/documented.js';
+import { fieldsOf } from './fields/field.js';
 
 const text = (maxLength: number) => ({ type: 'string' as const, maxLength });
 

@@ -1,5 +1,4 @@
-import { fieldsOf, type FieldSchema } from './fields/documented.js';
-import type { DtoClass } from './fields/field.js';
+import { type DtoClass, fieldsOf, type FieldSchema } from './fields/field.js';
 import { formatInstant } from './instant.js';
 
 interface PresentedField {

@@ -3,7 +3,8 @@ import type { Instant } from '../../contracts/common/instant.js';
 import type { PageRequest } from '../../contracts/common/pagination.dto.js';
 import { onlyRow, type Sql } from '../../database/sql.js';
 import { type Inventory, inventoryOf } from '../../storage/inventory.repository.js';
-import { type Published, storageName } from '../../storage/storage.js';
+import { storageName } from '../../storage/storage-names.js';
+import type { Published } from '../../storage/draft.js';
 import type { TruckCamera } from './cameras.repository.js';
 
 /** Recordings are uploaded; clips are recordings, or trimmed from them. */

@@ -4,13 +4,7 @@ import { forEachKind, type Kind, type KindCounts, KINDS } from './kinds.js';
 import type { RemovalCounts } from './removal-guard.rules.js';
 import { CONTENT_COLUMNS } from './staged-records.repository.js';
 import { ChangeRecorder } from './sync-changes.repository.js';
-import type { StartedRun } from './sync-runs.repository.js';
-
-/** The connection whose answer is applied, and the hauler whose catalog it changes. */
-export interface CatalogOwner {
-  readonly haulerId: string;
-  readonly connectionId: string;
-}
+import type { CatalogOwner, StartedRun } from './sync-runs.repository.js';
 
 /** The records of one kind in an answer, and what applying them changed. */
 interface AppliedCounts extends Omit<KindCounts, 'held'> {

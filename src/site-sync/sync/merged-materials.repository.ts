@@ -1,5 +1,5 @@
 import type { Sql } from '../../database/sql.js';
-import type { CatalogOwner } from './catalog-sync.repository.js';
+import type { CatalogOwner } from './sync-runs.repository.js';
 
 /** Valid materials whose id the answer has more than once. */
 const REPEATED = `(SELECT external_id FROM staged WHERE kind = 'materials' AND fault IS NULL

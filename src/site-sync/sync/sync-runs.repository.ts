@@ -7,7 +7,6 @@ import { type ListPage, listPage } from '../../database/list-page.js';
 import type { Sql } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { defineStates, type StateOf } from '../../work/states.js';
-import type { CatalogOwner } from './catalog-sync.repository.js';
 import { NO_COUNTS, type RunCounts } from './kinds.js';
 import { type AbsentLists, absentSentence, noticedLists } from './absent-lists.rules.js';
 import { fieldSql, type Refusal } from './refusals.rules.js';
@@ -27,6 +26,12 @@ export type RunStatus = StateOf<typeof RUN_STATES>;
 
 /** The unique index `sync_runs_active_key` permits one active run for each connection. */
 const IS_ACTIVE = `status IN ('queued', 'running')`;
+
+/** The connection whose answer is applied, and the hauler whose catalog it changes. */
+export interface CatalogOwner {
+  readonly haulerId: string;
+  readonly connectionId: string;
+}
 
 export interface StartedRun extends CatalogOwner {
   readonly id: string;

@@ -8,7 +8,7 @@ import { type Next, RowLostError, type Run } from '../../work/run.js';
 import { inCallContext } from '../../outbound/outbound-log.js';
 import { TargetBackoff } from '../../outbound/target-backoff.js';
 import { StorageUnavailableError } from '../../storage/storage-errors.js';
-import type { Published } from '../../storage/storage.js';
+import type { Published } from '../../storage/draft.js';
 import { recordingFile } from '../recordings/recording.rules.js';
 import { DOWNLOAD, VisionConnections } from '../client/vision-connections.repository.js';
 import { DownloadError, REASON_CODES, retryLater, RetryLaterError } from './download-error.js';

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../database/database.js';
 import { onlyRow, type Sql } from '../../database/sql.js';
-import { type HappenedEvent, Outbox } from '../../events/outbox.js';
+import { Outbox } from '../../events/outbox.js';
+import type { HappenedEvent } from '../../events/outbox.repository.js';
 import type { Changes, Next, Run } from '../../work/run.js';
 import { ClipsRepository, recordClipEvent } from '../clips/clips.repository.js';
 import type { ClipEvent } from '../clips/video-requests.repository.js';

@@ -3,7 +3,7 @@ import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
 import { monthsOf } from '../../database/partitions.rules.js';
 import { defineStates, type StateOf } from '../../work/states.js';
 import { isNameOf, isSameCamera, type NamePair } from './camera-names.rules.js';
-import { storageName } from '../../storage/storage.js';
+import { storageName } from '../../storage/storage-names.js';
 
 /** Maximum number of clips that the platform fetches for one part. An hour in pieces of four seconds has 900. */
 export const MAX_CLIPS_PER_PART = 1_000;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { COMMAND_GROUPS } from '../../../src/cli/commands.js';
 import { ADMIN_ROUTES, type AdminRouteName } from '../../../src/contracts/admin/admin.api.js';
 import { IdParam } from '../../../src/contracts/admin/list.dto.js';
-import { fieldsOf } from '../../../src/contracts/common/fields/documented.js';
+import { fieldsOf } from '../../../src/contracts/common/fields/field.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { type CommandOutcome, commandsBeside, runCommand as run } from '../../support/command-line.js';
 

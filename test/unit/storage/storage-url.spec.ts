@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { resolve } from 'node:path';
 import { diskReserveBytes } from '../../../src/config/disk-reserve.js';
 import { parseStorageUrl } from '../../../src/config/storage-url.js';
-import { storageName } from '../../../src/storage/storage.js';
+import { storageName } from '../../../src/storage/storage-names.js';
 
 const MIB = 1024 * 1024;
 

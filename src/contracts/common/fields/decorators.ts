@@ -2,8 +2,7 @@ import { type Instant, parseInstant } from '../instant.js';
 import { isJsonObject } from '../json.js';
 import type { RuleName } from '../rules.js';
 import { codePoints, isBlank, isStorableText, isUuid, STORABLE_TEXT } from '../text.js';
-import { field } from './documented.js';
-import { type Check, checkOf, type DtoClass, type Fault, faultOf, type FieldPlan, type Rule } from './field.js';
+import { type Check, checkOf, type DtoClass, type Fault, faultOf, type FieldPlan, type Rule, field } from './field.js';
 import {
   example,
   type IntegerOptions,

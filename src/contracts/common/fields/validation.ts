@@ -2,8 +2,7 @@ import 'reflect-metadata';
 import { Expose, Transform, Type } from 'class-transformer';
 import { IsOptional, ValidateBy, ValidateNested } from 'class-validator';
 import { isJsonObject } from '../json.js';
-import { lineageOf, ownFieldsOf } from './documented.js';
-import type { DtoClass, FieldPlan } from './field.js';
+import { type DtoClass, type FieldPlan, lineageOf, ownFieldsOf } from './field.js';
 
 const validated = new Set<DtoClass>();
 
