@@ -314,7 +314,7 @@ describe('an empty service', () => {
       .last()
       .click();
     await page.waitForURL(/interface=scale.*from=/);
-    await page.getByRole('link', { name: 'POST createTicket' }).first().waitFor();
+    await page.getByRole('link', { name: 'Push of a ticket' }).first().waitFor();
     await page.getByRole('link', { name: 'Home', exact: true }).click();
     await part(page, 'In order').waitFor();
   }

@@ -70,7 +70,7 @@ function Clip({ request, query }: PageProps & { request: VideoRequest }) {
           Connection: <a href={linkTo('connections', { id: connectionId })}>vision</a>,
           Requested: <Time value={request.createdAt} />,
           By: request.createdBy,
-          'Ends without a file at': status !== 'stored' && <Time value={request.deadline} />,
+          'Asked for until': status !== 'stored' && !canRetry(request) && <Time value={request.deadline} />,
           'Id of the partner': request.partnerRequestId,
           Id: <Id value={id} />,
         }}

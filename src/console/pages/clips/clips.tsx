@@ -7,7 +7,7 @@ import { useSession } from '../../client/session.js';
 import { BY_HAULER, BY_VISION_CONNECTION, byChoice, byText, byTime, overlapsOf, zoneOf } from '../../parts/filters.js';
 import { ActionButton } from '../../parts/forms.js';
 import { type Column, ListPage } from '../../parts/listing.js';
-import { canRetry, fileColumn, retryColumn } from '../../parts/retries.js';
+import { canRetry, fileColumn } from '../../parts/retries.js';
 import { Empty, State } from '../../parts/states.js';
 import { formatCount, formatSeconds, Time } from '../../parts/values.js';
 import { ClipDetails } from './clip-details.js';
@@ -31,7 +31,11 @@ export function ClipsPage({ query }: PageProps) {
 function ClipList({ query }: PageProps) {
   const { canWrite } = useSession();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const columns = [...columnsOf(query), ...(canWrite ? [retryColumn, choiceColumn(chosen, setChosen)] : [])];
+  const columns = [
+    ...(canWrite ? [choiceColumn(chosen, setChosen)] : []),
+    ...columnsOf(query),
+    ...(canWrite ? [AGAIN] : []),
+  ];
   return (
     <ListPage
       path="/video-requests"
@@ -112,6 +116,14 @@ const choiceColumn = (chosen: ReadonlySet<string>, onChoose: ChoiceProps['onChoo
       />
     ),
 });
+
+const AGAIN: Column<VideoRequest> = {
+  title: 'Again',
+  cell: (row) =>
+    canRetry(row) && (
+      <ActionButton label="Ask again" busy="Asking …" work={() => send('POST', `/video-requests/${row.id}/retry`)} />
+    ),
+};
 
 const columnsOf = (query: URLSearchParams): readonly Column<VideoRequest>[] => [
   {

@@ -46,10 +46,13 @@ function ConnectionList({ query }: PageProps) {
   const columns: readonly Column<Connection>[] = [
     {
       title: 'Connection',
-      cell: ({ id, haulerId, interface: kind }) => (
-        <a href={linkTo('connections', { id })}>
-          {haulerName(haulerId)}, {kind}
-        </a>
+      cell: ({ id, haulerId, interface: kind, baseUrl }) => (
+        <>
+          <a href={linkTo('connections', { id })}>
+            {haulerName(haulerId)}, {kind}
+          </a>
+          <div class="hint clamp one">{baseUrl.replace(/^https?:\/\//, '')}</div>
+        </>
       ),
     },
     { title: 'State', cell: (connection) => <HealthState of={connection} /> },
@@ -57,7 +60,6 @@ function ConnectionList({ query }: PageProps) {
     { title: 'Last failure', cell: (connection) => <LastFailure of={connection} /> },
     { title: 'Failed in 24 h', isNumber: true, cell: (connection) => <FailedShare of={connection} /> },
     { title: 'Next call', cell: ({ nextRunAt }) => <Time value={nextRunAt} /> },
-    { title: 'Address', cell: ({ baseUrl }) => <code>{baseUrl}</code> },
   ];
   return (
     <>
