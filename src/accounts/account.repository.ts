@@ -2,6 +2,7 @@ import { awaitStandbys } from '../database/await-standbys.js';
 import type { AccountQuery } from '../contracts/admin/account.dto.js';
 import type { SqlList } from '../database/list-page.js';
 import type { Sql } from '../database/sql.js';
+import { minUuidv7From } from '../database/uuid.js';
 import { insertDeliveries } from '../events/outbox.repository.js';
 import { partPattern } from './account-search.js';
 import type { AccountEntity } from './account.entity.js';
@@ -142,10 +143,18 @@ export async function reserveAccountNumbers(database: Sql, count: number): Promi
 }
 
 /** Newest first. A search finds any part of the name, number or e-mail address. */
-export function accountList({ haulerId, search }: AccountQuery): SqlList {
-  const list = { name: 'accounts', hasHaulers: true, key: ['id'], order: 'DESC' } as const;
-  const all = 'SELECT id, hauler_id AS list_hauler FROM accounts WHERE ($1::uuid IS NULL OR hauler_id = $1)';
-  const hauler = haulerId ?? null;
-  if (search === undefined) return { ...list, sql: all, parameters: [hauler] };
-  return { ...list, sql: `${all} AND search_text LIKE $2`, parameters: [hauler, partPattern(search)] };
+export function accountList({ haulerId, search, from, to }: AccountQuery): SqlList {
+  return {
+    name: 'accounts',
+    sql: `SELECT id, hauler_id AS list_hauler FROM accounts WHERE ($1::uuid IS NULL OR hauler_id = $1)
+      AND ($2::text IS NULL OR search_text LIKE $2) AND ($3::uuid IS NULL OR id >= $3) AND ($4::uuid IS NULL OR id < $4)`,
+    parameters: [
+      haulerId ?? null,
+      search === undefined ? null : partPattern(search),
+      ...[from, to].map((time) => (time === undefined ? null : minUuidv7From(time))),
+    ],
+    hasHaulers: true,
+    key: ['id'],
+    order: 'DESC',
+  };
 }

@@ -40,7 +40,9 @@ import { HaulersController } from './haulers.controller.js';
 import { HoldsController } from './holds.controller.js';
 import { HostedController } from './hosted.controller.js';
 import { OutboundController } from './outbound.controller.js';
-import { OverviewController } from './overview.controller.js';
+import { OverviewController } from './overview/overview.controller.js';
+import { OverviewDaysService } from './overview/overview-days.service.js';
+import { QuietSources } from './overview/quiet.service.js';
 import { OutboundReplay } from './outbound-replay.service.js';
 import { PeopleController } from './people.controller.js';
 import { CoverageController } from './coverage.controller.js';
@@ -133,7 +135,9 @@ export class AdminModule {}
     FootageErasure,
     HoldBundles,
     OutboundReplay,
+    OverviewDaysService,
     PlatformSources,
+    QuietSources,
     RunTree,
     RunTreeRepository,
     StatesJob,

@@ -157,7 +157,10 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   },
   attention: { description: 'what needs attention, the most urgent first', commands: { list: 'getAttention' } },
   search: { description: 'one look for all that has a number, a name or an id', commands: { for: 'search' } },
-  overview: { description: 'the last 24 hours in numbers', commands: { show: 'getOverview' } },
+  overview: {
+    description: 'the last 24 hours and 14 days in numbers',
+    commands: { show: 'getOverview', days: 'getOverviewDays' },
+  },
   storage: { description: 'stored video files', commands: { check: 'checkStorage', repair: 'repairStorage' } },
   action: { description: 'changes by admins and partners', commands: { list: 'listActions', actors: 'listActors' } },
   session: {

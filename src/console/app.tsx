@@ -4,6 +4,7 @@ import { CONSOLE_PAGES, type ConsolePage } from '../contracts/admin/console-page
 import { type AdminRole, includesRole } from '../contracts/common/roles.values.js';
 import { type PageProps, useAddress } from './client/address.js';
 import { CallError } from './client/api.js';
+import { copyWholeTimes } from './client/copied-times.js';
 import { HaulersProvider } from './client/haulers.js';
 import { useLoad } from './client/load.js';
 import { Empty, ErrorBox, Loading } from './parts/states.js';
@@ -170,24 +171,26 @@ function refusalOf({ path, needs = 'viewer' }: NamedPage, session: Session): str
 
 function Content({ page: { path, content }, query }: PageProps & { page: NamedPage }) {
   if (content !== undefined) return <LazyPage name={content} query={query} />;
-  return path === '' ? <HomePage /> : <LazyPage name={path} query={query} />;
+  return path === '' ? <HomePage query={query} /> : <LazyPage name={path} query={query} />;
 }
 
-/** The number of problems, as Home lists them: with another look at them on Home itself, and seldom elsewhere. */
+/** The number of problems, as Home lists them: read again soon on Home itself, and seldom elsewhere. */
 function useProblems(isOpen: boolean, isHome: boolean): ComponentChildren {
   const { data, error } = useLoad(isOpen ? '/attention' : undefined, {}, isHome ? 10_000 : 60_000);
-  if (error !== undefined) return <ProblemCount kind="unknown" shown="?" said="number of problems not known" />;
-  if (data === undefined || data.total === 0) return null;
-  return <ProblemCount shown={formatCount(data.total)} said={data.total === 1 ? 'problem' : 'problems'} />;
+  const total = data?.total ?? 0;
+  if (error === undefined && total === 0) return null;
+  const [shown, said] =
+    error === undefined
+      ? [formatCount(total), total === 1 ? 'problem' : 'problems']
+      : ['?', 'number of problems not known'];
+  // The colour only repeats what a screen reader says.
+  return (
+    <span class={`count ${error === undefined ? '' : 'unknown'}`} title={`${shown} ${said}`}>
+      {shown}
+      <span class="hidden"> {said}</span>
+    </span>
+  );
 }
-
-/** Its colour only repeats what a screen reader says. */
-const ProblemCount = ({ kind = '', shown, said }: { kind?: string; shown: string; said: string }) => (
-  <span class={`count ${kind}`} title={`${shown} ${said}`}>
-    {shown}
-    <span class="hidden"> {said}</span>
-  </span>
-);
 
 interface NavigationProps {
   readonly pages: readonly NamedPage[];
@@ -280,6 +283,7 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
 const root = document.getElementById('console');
 if (root !== null) {
   markValues();
+  copyWholeTimes();
   followTranslation(root);
   render(<App />, root);
 }

@@ -1,4 +1,5 @@
 import { randomFillSync } from 'node:crypto';
+import { epochMillis, type Instant } from '../contracts/common/instant.js';
 
 const RANDOM_BYTES = 10;
 
@@ -55,3 +56,7 @@ export function timeOfUuidv7(id: string): number {
 export function minUuidv7Of(milliseconds: number): string {
   return `${textOfTime(Math.min(Math.max(milliseconds, 0), 0xffff_ffff_ffff))}7000-8000-000000000000`;
 }
+
+/** The same of an instant. Ids have whole milliseconds, so an instant between two of them means the later one. */
+export const minUuidv7From = (instant: Instant): string =>
+  minUuidv7Of(epochMillis(instant) + (instant.endsWith('000Z') ? 0 : 1));

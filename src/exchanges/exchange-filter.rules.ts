@@ -8,7 +8,7 @@ import type { ExchangeFilter } from './exchange-list.sql.js';
 
 /** The filter of a query, without its cursor. */
 export function filterOf(query: Omit<ReplayExchangesRequest, 'dryRun'>): ExchangeFilter {
-  const { direction, interface: name, haulerId, connectionId, apiKeyId, errorCode, requestId, reason, failed } = query;
+  const { direction, interface: name, haulerId, connectionId, apiKeyId, errorCode, requestId, reason } = query;
   return {
     direction,
     interface: name,
@@ -18,7 +18,8 @@ export function filterOf(query: Omit<ReplayExchangesRequest, 'dryRun'>): Exchang
     errorCode,
     requestId,
     reason,
-    failed,
+    failed: query.failed,
+    rehearsed: query.rehearsed,
     status: statusRange(query.status),
     reference: query.reference === undefined ? undefined : parseReference(query.reference),
     from: query.from === undefined ? undefined : epochMillis(query.from),

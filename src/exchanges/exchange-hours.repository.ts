@@ -1,9 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { ExchangeCounts, RefusedPushes, TicketCounts } from '../contracts/admin/overview.dto.js';
 import type { InterfaceName } from '../contracts/common/interfaces.values.js';
+import { formatInstant } from '../contracts/common/instant.js';
 import { Database } from '../database/database.js';
+import { minUuidv7Of, timeOfUuidv7 } from '../database/uuid.js';
 import type { ExchangeFilter } from './exchange-list.sql.js';
 import { IS_FAILED, REASON } from './exchange-reason.sql.js';
+import { NONE } from './exchange-tally.sql.js';
 import type { Direction } from './exchange-record.js';
 
 const MAX_REFUSED = 20;
@@ -43,6 +46,9 @@ interface RefusedRow {
   readonly error_code: string;
   readonly result: string;
   readonly count: number;
+  readonly hauler_id: string | null;
+  /** The start of the hour of the first. */
+  readonly first_hour: Date;
   readonly last_id: string;
 }
 
@@ -65,7 +71,7 @@ export interface SpanRow extends ExchangeCounts {
 const MATCHING = `
   SELECT * FROM (
     SELECT *, CASE WHEN ${IS_FAILED} THEN ${REASON} END AS reason
-    FROM (SELECT hour, direction, interface, hauler_id, connection_id, api_key_id, status, count, last_id,
+    FROM (SELECT hour, direction, interface, hauler_id, connection_id, api_key_id, status, count, last_id, by_sandbox,
         nullif(error_code, '') AS error_code, nullif(result, '') AS result, nullif(failure, '') AS failure
       FROM exchange_hours) AS h
     WHERE ($1::timestamptz IS NULL OR hour >= date_trunc('hour', $1::timestamptz, 'UTC'))
@@ -73,15 +79,16 @@ const MATCHING = `
       AND ($3::text IS NULL OR direction = $3) AND ($4::text IS NULL OR interface = $4)
       AND ($5::uuid IS NULL OR hauler_id = $5) AND ($6::uuid IS NULL OR connection_id = $6)
       AND ($7::uuid IS NULL OR api_key_id = $7) AND ($8::int IS NULL OR status BETWEEN $8 AND $9::int)
-      AND ($10::text IS NULL OR error_code = $10)) AS h
+      AND ($10::text IS NULL OR error_code = $10) AND ($12::boolean IS NULL OR by_sandbox = $12)) AS h
   WHERE $11::text IS NULL OR reason = $11`;
 
 function valuesOf(filter: ExchangeFilter): unknown[] {
   const { direction, interface: name, haulerId, connectionId, apiKeyId, status = [], errorCode, reason } = filter;
-  const { from, to } = filter;
+  const { from, to, rehearsed } = filter;
   const values = [
     ...[from === undefined ? undefined : new Date(from), to === undefined ? undefined : new Date(to)],
     ...[direction, name, haulerId, connectionId, apiKeyId, status[0], status[1], errorCode, reason],
+    rehearsed,
   ];
   return values.map((value) => value ?? null);
 }
@@ -109,15 +116,17 @@ export class ExchangeHours {
     );
   }
 
+  /** By hauler and reason, the most frequent first. */
   async refusedPushes(from: Date): Promise<RefusedPushes[]> {
     const rows = await this.database.query<RefusedRow>(
-      `SELECT interface, status, error_code, result, sum(count)::float8 AS count,
-         (array_agg(last_id ORDER BY last_id DESC))[1] AS last_id
+      `SELECT interface, status, error_code, result, nullif(hauler_id, '${NONE}') AS hauler_id, sum(count)::float8 AS count,
+         min(hour) AS first_hour, (array_agg(last_id ORDER BY last_id DESC))[1] AS last_id
        FROM exchange_hours WHERE hour >= $1 AND ${PUSH} AND status >= 400 AND ${IS_REAL}
-       GROUP BY interface, status, error_code, result ORDER BY count DESC, last_id DESC LIMIT ${MAX_REFUSED}`,
+       GROUP BY interface, status, error_code, result, hauler_id ORDER BY count DESC, last_id DESC LIMIT ${MAX_REFUSED}`,
       [from],
     );
-    return rows.map(({ interface: name, status, error_code, result, count, last_id }) => {
+    const firsts = await this.firstOf(rows);
+    return rows.map(({ interface: name, status, error_code, result, hauler_id, count, last_id }, i) => {
       const [, reason = ''] = /^\d{3} (.+)$/.exec(result) ?? [];
       return {
         interface: name,
@@ -125,12 +134,49 @@ export class ExchangeHours {
         ...(error_code === '' ? {} : { errorCode: error_code }),
         ...(reason === '' || reason === error_code ? {} : { reason }),
         count,
+        ...(hauler_id === null ? {} : { haulerId: hauler_id }),
+        firstAt: formatInstant(new Date(timeOfUuidv7(firsts.get(i + 1) ?? last_id))),
         lastExchangeId: last_id,
       };
     });
   }
 
-  /** The most frequent reasons of the failures of a filter, those that the sandbox made too. Hours are counted whole. */
+  /** The first exchanges that such rows count, by their places from 1 on: the hours know only the last ones. */
+  private async firstOf(rows: readonly RefusedRow[]): Promise<ReadonlyMap<number, string>> {
+    const found = await this.database.query<{ place: number; id: string }>(
+      `SELECT place::integer AS place, first.id
+       FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::smallint[], $5::text[], $6::text[], $7::uuid[])
+         WITH ORDINALITY AS row (since, until, interface, status, error_code, result, hauler_id, place), LATERAL (
+         SELECT id FROM exchanges AS e
+         WHERE e.id BETWEEN row.since AND row.until AND (e.status >= 400 OR e.status = 0 OR e.failure IS NOT NULL)
+           AND e.direction = 'inbound' AND e.interface = row.interface AND e.scenario IS NULL AND e.status = row.status
+           AND coalesce(e.error_code, '') = row.error_code AND coalesce(e.result, '') = row.result
+           AND e.hauler_id IS NOT DISTINCT FROM row.hauler_id
+         ORDER BY e.id LIMIT 1) AS first`,
+      [
+        rows.map(({ first_hour }) => minUuidv7Of(first_hour.getTime())),
+        rows.map(({ last_id }) => last_id),
+        ...(['interface', 'status', 'error_code', 'result', 'hauler_id'] as const).map((name) =>
+          rows.map((row) => row[name]),
+        ),
+      ],
+    );
+    return new Map(found.map(({ place, id }) => [place, id]));
+  }
+
+  /** Refused and failed calls to this service by the start of their hour in milliseconds since the epoch, without rehearsals. */
+  async refusedCalls(from: Date, haulers: readonly string[] | undefined): Promise<ReadonlyMap<number, number>> {
+    const rows = await this.database.query<{ hour: Date; count: number }>(
+      `SELECT hour, sum(count)::float8 AS count FROM exchange_hours
+       WHERE hour >= $1 AND direction = 'inbound' AND (status >= 400 OR status = 0 OR failure <> '') AND NOT by_sandbox
+         AND ($2::uuid[] IS NULL OR hauler_id = ANY ($2))
+       GROUP BY hour`,
+      [from, haulers ?? null],
+    );
+    return new Map(rows.map(({ hour, count }) => [hour.getTime(), count]));
+  }
+
+  /** The most frequent reasons of the failures of a filter, those that the sandbox made too unless it says otherwise. Hours are counted whole. */
   async reasons(filter: ExchangeFilter): Promise<ReasonRow[]> {
     return this.database.query<ReasonRow>(
       `SELECT direction, reason, sum(count)::float8 AS count, (array_agg(status ORDER BY last_id DESC))[1] AS status,
@@ -151,8 +197,8 @@ export class ExchangeHours {
       ([name, condition]) => `coalesce(sum(count) FILTER (WHERE ${condition}), 0)::float8 AS "${name}"`,
     );
     return this.database.query<SpanRow>(
-      `SELECT date_bin(make_interval(hours => $13::int), hour, $14::timestamptz) AS start, ${sums.join(', ')}
-       FROM (${MATCHING}) AS matching WHERE $12::boolean IS NULL OR (reason IS NOT NULL) = $12
+      `SELECT date_bin(make_interval(hours => $14::int), hour, $15::timestamptz) AS start, ${sums.join(', ')}
+       FROM (${MATCHING}) AS matching WHERE $13::boolean IS NULL OR (reason IS NOT NULL) = $13
        GROUP BY 1 ORDER BY 1`,
       [...valuesOf(filter), filter.failed ?? null, hours, from],
     );

@@ -20,6 +20,8 @@ export interface ExchangeFilter {
   readonly reason?: string | undefined;
   /** Whether it has a reason. */
   readonly failed?: boolean | undefined;
+  /** Whether a scenario of the sandbox touched it. */
+  readonly rehearsed?: boolean | undefined;
   readonly reference?: Reference | undefined;
   /** Milliseconds since the epoch; the first is included, the second is not. */
   readonly from?: number | undefined;
@@ -92,7 +94,7 @@ class Parameters {
  * statement names its index by its order, and reads it from the newest end until the page is full.
  */
 function conditionsOf(filter: ExchangeFilter, add: Parameters['add']): string {
-  const { haulerId, haulers, connectionId, apiKeyId, status, errorCode, requestId, reason, failed } = filter;
+  const { haulerId, haulers, connectionId, apiKeyId, status, errorCode, requestId, reason, failed, rehearsed } = filter;
   const { first, end } = idsOf(filter);
   const conditions = [`id >= ${add(first, 'uuid')}`, `id < ${add(end, 'uuid')}`];
   const hidden = (condition: string) => void conditions.push(`coalesce(${condition}, false)`);
@@ -106,6 +108,7 @@ function conditionsOf(filter: ExchangeFilter, add: Parameters['add']): string {
   if (reason !== undefined) hidden(`CASE WHEN ${IS_FAILED} THEN ${REASON} END = ${add(reason, 'text')}`);
   if (failed !== undefined) hidden(`${IS_FAILED} = ${add(failed, 'boolean')}`);
   if (haulers !== undefined) hidden(`hauler_id = ANY (${add(haulers, 'uuid[]')})`);
+  if (rehearsed !== undefined) hidden(`(scenario IS NOT NULL) = ${add(rehearsed, 'boolean')}`);
   if (haulerId !== undefined) {
     const hauler = add(haulerId, 'uuid');
     hidden(`hauler_id = ${hauler}`);

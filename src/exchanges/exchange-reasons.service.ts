@@ -50,6 +50,13 @@ export class ExchangeReasonCounts {
     return { from: formatInstant(from), hours, failedOnly, data };
   }
 
+  /** Refused and failed calls to this service by the hour (`ExchangeHours`); undefined where exchanges are not logged. */
+  async refusedCalls(from: Date, haulers: readonly string[] | undefined) {
+    if (!this.log.isOn) return undefined;
+    await this.log.flushForReader();
+    return this.hours.refusedCalls(from, haulers);
+  }
+
   /** `names` are the parameters that the caller sent. */
   async count(query: ExchangeReasonsQuery, names: readonly string[]): Promise<ExchangeReasons> {
     refuseUnknown(names, [...fieldsOf(ExchangeReasonsQuery).keys()]);

@@ -10,7 +10,7 @@ const HOUR_MS = 3_600_000;
 const OK = 200;
 
 /** Stands for no hauler, connection or key: a primary key has no nulls. */
-const NONE = '00000000-0000-0000-0000-000000000000';
+export const NONE = '00000000-0000-0000-0000-000000000000';
 
 /** The row of `exchange_hours` that counts an exchange. Absent texts are empty. */
 interface Tally {

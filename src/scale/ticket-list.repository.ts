@@ -1,9 +1,8 @@
 import type { TicketQuery } from '../contracts/admin/ticket.dto.js';
-import { epochMillis, type Instant } from '../contracts/common/instant.js';
 import { type ListPage, listPage, type SqlList } from '../database/list-page.js';
 import { listedHaulers } from '../database/hauler-limit.js';
 import type { Sql } from '../database/sql.js';
-import { minUuidv7Of } from '../database/uuid.js';
+import { minUuidv7From } from '../database/uuid.js';
 import type { TicketPush } from '../exchanges/explanation-facts.js';
 import type { Revision } from './ticket.js';
 import type { TicketEntity } from './ticket.entity.js';
@@ -110,8 +109,8 @@ export function filterSql(
       matches === undefined ? anyContains(`${parameter(search)}::text`) : `id = ANY (${parameter(matches)}::uuid[])`,
     );
   }
-  if (from !== undefined) conditions.push(`id >= ${parameter(minIdFrom(from))}`);
-  if (to !== undefined) conditions.push(`id < ${parameter(minIdFrom(to))}`);
+  if (from !== undefined) conditions.push(`id >= ${parameter(minUuidv7From(from))}`);
+  if (to !== undefined) conditions.push(`id < ${parameter(minUuidv7From(to))}`);
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
   if (material === undefined)
     return {
@@ -154,11 +153,6 @@ async function findByNumberPart(
     ...(haulerId === undefined ? [] : [haulerId]),
   ]);
   return rows.length >= COMMON_MATCHES ? undefined : rows.map(({ id }) => id);
-}
-
-/** Tickets are received at whole milliseconds, so an instant between two of them means the later one. */
-function minIdFrom(instant: Instant): string {
-  return minUuidv7Of(epochMillis(instant) + (instant.endsWith('000Z') ? 0 : 1));
 }
 
 /** The columns of a ticket that say when and which truck was weighed. */

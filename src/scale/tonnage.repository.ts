@@ -31,6 +31,12 @@ const KEYS: Readonly<Record<TonnageGroup, string>> = {
   customField: "coalesce(t.custom_fields::json ->> $4::text, '')",
 };
 
+/** Of one ticket, by the unit; and the short tons of all. */
+const WEIGHTS = `sum(l.quantity) FILTER (WHERE l."unitOfMeasure" = 'Ton') AS ton,
+      sum(l.quantity) FILTER (WHERE l."unitOfMeasure" = 'Pound') AS pound,
+      sum(l.quantity) FILTER (WHERE l."unitOfMeasure" = 'Kilogram') AS kilogram`;
+const TONS = 'coalesce(sum(m.ton), 0) + coalesce(sum(m.pound), 0) / 2000 + coalesce(sum(m.kilogram), 0) / 907.18474';
+
 /** The sums of one ticket, or of each of its materials. */
 const OF_TICKET = 'SELECT NULL::uuid AS id, NULL::text AS name';
 const OF_MATERIAL = 'SELECT l.id, max(l.name) AS name';
@@ -44,14 +50,12 @@ const OF_MATERIAL = 'SELECT l.id, max(l.name) AS name';
  */
 const sumsSql = (group: TonnageGroup): string => `
   SELECT ${KEYS[group]} AS key, max(m.name) AS name, count(*)::int AS tickets,
-    coalesce(sum(m.ton), 0) + coalesce(sum(m.pound), 0) / 2000 + coalesce(sum(m.kilogram), 0) / 907.18474 AS tons,
+    ${TONS} AS tons,
     sum(m.gallon) AS "Gallon", sum(m.cubic_yard) AS "Cubic Yard", sum(m.cubic_meter) AS "Cubic Meter", sum(m.item) AS "Item"
   FROM tickets t
   CROSS JOIN LATERAL (
     ${group === 'material' ? OF_MATERIAL : OF_TICKET},
-      sum(l.quantity) FILTER (WHERE l."unitOfMeasure" = 'Ton') AS ton,
-      sum(l.quantity) FILTER (WHERE l."unitOfMeasure" = 'Pound') AS pound,
-      sum(l.quantity) FILTER (WHERE l."unitOfMeasure" = 'Kilogram') AS kilogram,
+      ${WEIGHTS},
       sum(l.quantity) FILTER (WHERE l."unitOfMeasure" = 'Gallon') AS gallon,
       sum(l.quantity) FILTER (WHERE l."unitOfMeasure" = 'Cubic Yard') AS cubic_yard,
       sum(l.quantity) FILTER (WHERE l."unitOfMeasure" = 'Cubic Meter') AS cubic_meter,
@@ -77,6 +81,21 @@ export async function* tonnageParts(
     yield await database.query<TonnageSums>(sumsSql(group), [haulerId, from, next?.id ?? end, ...parameters]);
     from = next?.id;
   }
+}
+
+/** The tons of the tickets between two ids, of these haulers or of all. */
+export async function tonsBetween(
+  database: Sql,
+  haulers: readonly string[] | undefined,
+  [first, end]: readonly [string, string],
+): Promise<string> {
+  const [row] = await database.query<{ tons: string }>(
+    `SELECT ${TONS} AS tons FROM tickets t CROSS JOIN LATERAL (
+       SELECT ${WEIGHTS} FROM json_to_recordset(t.materials::json) AS l (quantity numeric, "unitOfMeasure" text)) AS m
+     WHERE t.id >= $1 AND t.id < $2 AND ($3::uuid[] IS NULL OR t.hauler_id = ANY ($3))`,
+    [first, end, haulers ?? null],
+  );
+  return row?.tons ?? '0';
 }
 
 /** The names of the sites of a hauler, by the partner's ids. */

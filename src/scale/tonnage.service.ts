@@ -13,7 +13,7 @@ import { Database } from '../database/database.js';
 import { isInvalidParameter } from '../database/postgres-errors.js';
 import { minUuidv7Of } from '../database/uuid.js';
 import { invalid } from '../errors/app-error.js';
-import { siteNames, type TonnageGroup, tonnageParts, type TonnageSums } from './tonnage.repository.js';
+import { siteNames, type TonnageGroup, tonnageParts, type TonnageSums, tonsBetween } from './tonnage.repository.js';
 
 const OTHERS = ['Gallon', 'Cubic Yard', 'Cubic Meter', 'Item'] as const;
 
@@ -56,6 +56,12 @@ export class TonnageReport {
       other: sum.other,
     }));
     return { data: rows.sort(group === 'day' ? byKey : byTons), unit: 'short ton' };
+  }
+
+  /** The short tons of the tickets first received in a time, of these haulers or of all. */
+  async total(haulers: readonly string[] | undefined, from: number, to: number): Promise<number> {
+    const tons = await tonsBetween(this.database, haulers, [minUuidv7Of(from), minUuidv7Of(to)]);
+    return exact(finite(Number(tons)));
   }
 }
 

@@ -26,6 +26,7 @@ import { CoverageService } from './coverage/coverage.service.js';
 import { CoverageSummaries } from './coverage/coverage-summary.service.js';
 import { CoverageSums } from './coverage/coverage-sums.service.js';
 import { FleetCoverage } from './coverage/fleet-coverage.service.js';
+import { FootageSums } from './coverage/footage-sums.service.js';
 import { SettledDays } from './coverage/settled-days.job.js';
 import { DownloadMetrics } from './downloads/download-metrics.js';
 import { DownloadJob } from './downloads/download.job.js';
@@ -96,6 +97,7 @@ import { Retention } from './recordings/retention.job.js';
     CoverageService,
     CoverageSummaries,
     FleetCoverage,
+    FootageSums,
     SettledDays,
     FootageRepository,
     TruckFootage,
@@ -124,6 +126,7 @@ import { Retention } from './recordings/retention.job.js';
     CoverageService,
     CoverageSummaries,
     FleetCoverage,
+    FootageSums,
     TruckFootage,
     Retention,
     RetentionSettings,

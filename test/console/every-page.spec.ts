@@ -37,6 +37,29 @@ describe('every page', () => {
     expect(await links.allInnerTexts()).toEqual(PAGES.map(([, title]) => title));
   });
 
+  it('stands in a group, which a phone opens on demand, with the number of problems at Home', async () => {
+    const { page, visit } = scene;
+    await page.setViewportSize({ width: 390, height: 800 });
+    await visit('tickets');
+    const navigation = page.getByRole('navigation', { name: 'Pages' });
+    const groups = ['Overview', 'Footage', 'Tickets', 'Partners', 'Keeping', 'Setup'];
+    await page.getByRole('heading', { name: 'Tickets', level: 1 }).waitFor();
+    expect(await navigation.isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'Menu' }).click();
+    for (const name of groups) await navigation.getByRole('list', { name, exact: true }).waitFor();
+    await page.route('**/admin/v1/attention', (route) => route.fulfill({ json: { data: [], total: 3, checked: [] } }));
+    await page.evaluate("dispatchEvent(new Event('datachange'))");
+    await navigation.getByText('3 problems').waitFor();
+    await page.route('**/admin/v1/attention', (route) => route.fulfill({ status: 500, json: {} }));
+    await page.evaluate("dispatchEvent(new Event('datachange'))");
+    await navigation.getByText('? number of problems not known').waitFor();
+    await navigation.getByRole('link', { name: 'Accounts' }).click();
+    await page.getByRole('heading', { name: 'Accounts', level: 1 }).waitFor();
+    expect(await navigation.isVisible()).toBe(false);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    scene.expectErrors('500');
+  });
+
   it('and every form has no serious finding of axe-core in light and dark, fits a phone, and none of its calls fails', async () => {
     const { page, visit } = scene;
     const found: string[] = [];
@@ -161,7 +184,7 @@ it('a service with the partner side alone has the pages of that side, and none o
     const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
     await links.first().waitFor();
     const titles = await links.allInnerTexts();
-    expect(titles).toEqual(['Home', 'Exchanges', 'Haulers', 'API keys', 'Sandbox', 'Actions', 'Sessions']);
+    expect(titles).toEqual(['Home', 'Exchanges', 'Haulers', 'API keys', 'Sandbox', 'Sessions', 'Actions']);
     for (const title of titles) {
       await linkTo(page, title).click();
       await page.getByRole('heading', { name: title, level: 1 }).waitFor();

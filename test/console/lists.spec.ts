@@ -6,7 +6,7 @@ import { administer, call } from '../acceptance/support/target.js';
 import { insertChunks } from '../support/rows.js';
 import { raw, startScriptedPartner } from '../support/scripted-partner.js';
 import { idOf, material, site } from '../support/site-data.js';
-import { ask, type ConsoleScene, database, newHauler, part, startConsole, target } from './support/console.js';
+import { ask, type ConsoleScene, database, nameOf, newHauler, part, startConsole, target } from './support/console.js';
 import { settled } from './support/page-checks.js';
 
 /** More than a page of the API has. */
@@ -79,6 +79,54 @@ describe('a service with more than a hundred haulers and connections', () => {
   });
 });
 
+describe('a list', () => {
+  it('names each chosen filter, also one that no field shows, and is without it after a press', async () => {
+    const { page, visit } = scene;
+    const hauler = await newHauler();
+    const name = await nameOf(hauler);
+    await visit(`tickets?haulerId=${hauler.id}&siteId=${idOf('yard')}&search=IN-1`);
+    await page.getByText('Nothing matches these filters.').waitFor();
+    const marks = page.getByRole('list', { name: 'Chosen filters' });
+    await marks.getByRole('button', { name: `Remove the filter Hauler: ${name}` }).waitFor();
+    await marks.getByRole('button', { name: /Site id/ }).click();
+    await page.waitForURL(/tickets\?haulerId=[^&]+&search=IN-1$/);
+    await marks.getByRole('button', { name: /Ticket number: IN-1/ }).click();
+    await page.waitForURL(/tickets\?haulerId=[^&]+$/);
+    expect(await marks.getByRole('button').count()).toBe(1);
+    // No filter is the reason why there is nothing here.
+    await visit('tickets?page=90');
+    await page.getByText('The list ends before this page.').waitFor();
+  });
+
+  it('shows of a time what differs from now, and copies all of it; its controls have one height', async () => {
+    const { page, region, visit } = scene;
+    const hauler = await newHauler();
+    await hauler.createAccount({ accountName: 'Lone Star' });
+    await visit(`accounts?haulerId=${hauler.id}`);
+    const time = region('Accounts').locator('tbody time');
+    expect(await time.innerText()).toMatch(/^\d\d:\d\d:\d\d$/);
+    const whole = await time.getAttribute('title');
+    expect(whole).toMatch(/^\w{3} \d+, \d{4}, \d\d:\d\d:\d\d UTC$/);
+    const copied = `(() => {
+      const data = new DataTransfer();
+      document.dispatchEvent(new ClipboardEvent('copy', { clipboardData: data, bubbles: true, cancelable: true }));
+      return data.getData('text/plain');
+    })()`;
+    await time.selectText();
+    expect(await page.evaluate(copied)).toBe(whole);
+    await region('Accounts').locator('tbody').selectText();
+    expect(await page.evaluate(copied)).toMatch(new RegExp(`Lone Star\\t.*\\t${whole}`));
+    await visit('coverage');
+    const form = page.getByRole('form', { name: 'One truck' });
+    const heights = await Promise.all(
+      [form.getByRole('button'), form.getByRole('combobox'), form.getByRole('textbox')].map(
+        async (control) => (await control.boundingBox())?.height,
+      ),
+    );
+    expect(heights).toEqual([34, 34, 34]);
+  });
+});
+
 describe('two lists of one page', () => {
   it('of webhooks: a filter of the deliveries starts both again, and turning a page only its own list', async () => {
     const receiver = await startScriptedPartner();
@@ -140,35 +188,29 @@ describe('the rotation of a key', () => {
   const key = (hauler: Hauler, name: string) =>
     ask<{ id: string }>('POST', '/api-keys', { haulerId: hauler.id, interfaces: ['account'], name });
 
-  it('whose old key stands on another page says that it has ended when it has', async () => {
+  it('says when the old key ends, and that it has ended, also before the new one is used', async () => {
     const { page, visit } = scene;
     const hauler = await newHauler();
-    const old = await key(hauler, 'Old');
-    await Promise.all(times(20).map((n) => key(hauler, `Other ${n}`)));
-    const successor = await ask<{ key: string }>('POST', `/api-keys/${old.id}/rotate`, {});
-    await visit(`keys?haulerId=${hauler.id}`);
+    const rotated = async (name: string) => {
+      const old = await key(hauler, name);
+      const { id, key: secret } = await ask<{ id: string; key: string }>('POST', `/api-keys/${old.id}/rotate`, {});
+      return { old: old.id, id, secret };
+    };
+    const used = await rotated('Used');
+    await visit(`keys?id=${used.id}`);
     await page.getByText('not used yet: send it').waitFor();
     await page.getByText('the old key still works').waitFor();
-    const headers = { 'PLATFORM-API-KEY': successor.key };
+    const headers = { 'PLATFORM-API-KEY': used.secret };
     await call('POST', '/platform-api/v1/accounts', { headers, body: { accountName: 'First' } }, target);
     await page.reload();
     await page.getByText(/^the old key ends/).waitFor();
-    await ask('DELETE', `/api-keys/${old.id}`);
-    await page.reload();
-    await page.getByText(/^the old key ended/).waitFor();
-    expect(await page.getByText('the old key still works').count()).toBe(0);
-    expect(await page.getByRole('cell', { name: 'Old' }).count()).toBe(1);
-  });
-
-  it('says that the old key has ended also before the new one is used', async () => {
-    const { page, visit } = scene;
-    const hauler = await newHauler();
-    const old = await key(hauler, 'Old');
-    await ask('POST', `/api-keys/${old.id}/rotate`, {});
-    await ask('DELETE', `/api-keys/${old.id}`);
-    await visit(`keys?haulerId=${hauler.id}`);
-    await page.getByText(/^the old key ended/).waitFor();
-    expect(await page.getByText('the old key still works').count()).toBe(0);
+    const unused = await rotated('Unused');
+    for (const { id, old } of [used, unused]) {
+      await ask('DELETE', `/api-keys/${old}`);
+      await visit(`keys?id=${id}`);
+      await page.getByText(/^the old key ended/).waitFor();
+      expect(await page.getByText('the old key still works').count()).toBe(0);
+    }
   });
 });
 

@@ -69,9 +69,11 @@ describe('a person who signs in at the identity provider', () => {
     await main.getByRole('link', { name: 'Demo Hauling' }).waitFor();
     expect(await main.getByRole('link', { name: 'New hauler' }).count()).toBe(0);
     await linkTo(max, 'API keys').click();
-    await main.getByRole('button', { name: 'Rotate this key' }).first().waitFor();
-    expect(await main.getByRole('button', { name: 'Rotate this key' }).first().isEnabled()).toBe(true);
+    await main.getByRole('row').nth(1).waitFor();
     expect(await main.getByRole('link', { name: 'New key' }).count()).toBe(0);
+    await main.getByRole('link', { name: 'Demo: platform' }).click();
+    await main.getByRole('button', { name: 'Rotate this key' }).waitFor();
+    expect(await main.getByRole('button', { name: 'Rotate this key' }).isEnabled()).toBe(true);
     await max.goto('/console/keys?new=1');
     await max.getByText('This concerns all haulers; this session is limited to some of them.').waitFor();
     expect(await max.getByRole('button', { name: 'Issue the key' }).isDisabled()).toBe(true);

@@ -84,6 +84,36 @@ function factsOf({ severity, count, subject, since, deadline, sentence, page }: 
   };
 }
 
+/** Their row or reading knows only that it is so now. */
+const WITHOUT_BEGIN: readonly AttentionKind[] = [
+  'database-trouble',
+  'replication',
+  'clock',
+  'missing-partitions',
+  'storage-trouble',
+  'kept-versions',
+  'quarantined-records',
+];
+
+/** Since when a notice was seen without a break, by its kind and what it is about. */
+export type Begins = ReadonlyMap<string, Pick<Notice, 'kind' | 'since'>>;
+
+/** The notices that last, since the first look that saw them; those of kinds that could not be checked may last. */
+export function beginsOf(before: Begins, notices: readonly Notice[], checked: ReadonlySet<AttentionKind>): Begins {
+  const unknown = [...before].filter(([, { kind }]) => !checked.has(kind));
+  const lasting = notices
+    .filter(({ kind }) => WITHOUT_BEGIN.includes(kind))
+    .map((notice) => [keyOf(notice), before.get(keyOf(notice)) ?? notice] as const);
+  return new Map([...unknown, ...lasting]);
+}
+
+export const sinceBegin = (begins: Begins, notice: Notice): Notice => ({
+  ...notice,
+  since: begins.get(keyOf(notice))?.since ?? notice.since,
+});
+
+const keyOf = ({ kind, connection, subject }: Notice): string => `${kind} ${connection?.id ?? ''} ${subject}`;
+
 /** Of these the console has no page for a partner. */
 const WITHOUT_PAGE: readonly OwnAttentionKind[] = ['refused-keys', 'unread-windows', 'failed-clips'];
 
@@ -217,7 +247,7 @@ export function callNotice(calls: FailingCalls): Notice {
 
 /** `from`: the begin of what was counted. */
 export function refusalNotice(pushes: RefusedPushes, from: Date): Notice {
-  const { interface: name, status, errorCode, reason, count, lastExchangeId } = pushes;
+  const { interface: name, status, errorCode, reason, count, haulerId, firstAt } = pushes;
   const subject = [status, reason ?? errorCode].filter((part) => part !== undefined).join(' ');
   const code = reason ?? errorCode ?? `http-${status}`;
   const why = reasonSentence({ direction: 'inbound', reason: code, status });
@@ -225,15 +255,18 @@ export function refusalNotice(pushes: RefusedPushes, from: Date): Notice {
     kind: 'refused-pushes',
     severity: status >= 500 ? 'now' : 'soon',
     count,
+    haulerId: haulerId ?? null,
     subject,
-    since: new Date(timeOfUuidv7(lastExchangeId)),
+    since: new Date(firstAt),
     sentence: `${counted(count, 'push', 'pushes')} of the last day ${count === 1 ? 'was' : 'were'} refused: ${subject}. ${why}`,
     page: consolePage('exchanges', {
       direction: 'inbound',
       interface: name,
+      ...(haulerId === undefined ? {} : { haulerId }),
       status,
       ...(errorCode === undefined ? {} : { errorCode }),
       reason: code,
+      rehearsed: 'false',
       from: from.toISOString(),
     }),
   };

@@ -19,7 +19,7 @@ import { ExchangeLog } from '../../exchanges/exchange-log.service.js';
 import { ReadinessService } from '../../health/readiness.service.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { WorkService } from '../../work/work.service.js';
-import { type Notice, ownItems, ranked, toItem } from './attention.rules.js';
+import { type Begins, beginsOf, type Notice, ownItems, ranked, sinceBegin, toItem } from './attention.rules.js';
 import { type Check, CHECK_TIMEOUT_MS, commonChecks, HiddenBySettingError } from './checks.js';
 
 /** One look serves all partners, and `/metrics`, for this time: none makes the service look again and again (decision 73). */
@@ -50,6 +50,7 @@ export class AttentionService {
   private running: Promise<Looked> | undefined;
   private recent: { readonly at: number; readonly looked: Promise<Looked> } | undefined;
   private counted: { readonly at: number; readonly looked: Looked } | undefined;
+  private begins: Begins = new Map();
   /** A check that takes longer than its time is not started again before it has ended. */
   private readonly pending = new Map<Check, Promise<readonly Notice[]>>();
 
@@ -138,10 +139,10 @@ export class AttentionService {
 
   private async lookAtAll(checks: readonly Check[]): Promise<Looked> {
     const each = await Promise.all(checks.map((check) => this.lookAt(check)));
-    return {
-      notices: ranked(each.flatMap(({ notices }) => notices)),
-      checked: each.flatMap(({ checked }) => checked),
-    };
+    const [notices, checked] = [each.flatMap((one) => one.notices), each.flatMap((one) => one.checked)];
+    const known = new Set(checked.filter(({ ok }) => ok).map(({ kind }) => kind));
+    this.begins = beginsOf(this.begins, notices, known);
+    return { notices: ranked(notices.map((notice) => sinceBegin(this.begins, notice))), checked };
   }
 
   private async lookAt(check: Check): Promise<Looked> {

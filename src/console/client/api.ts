@@ -48,9 +48,12 @@ export function urlOf(path: string, query: Change = {}): string {
   return `${path.startsWith('/console/') ? path : prefix + path}${text === '' ? '' : `?${text}`}`;
 }
 
+/** A reading has an end: fetch has no timeout of its own, and what is not known must not look well. */
+export const LONGEST_MS = 20_000;
+
 /** The text of a JSON response. */
-export async function getText(url: string, signal?: AbortSignal): Promise<string> {
-  return (await request(url, { signal: signal ?? null })).text();
+export async function getText(url: string, signal = AbortSignal.timeout(LONGEST_MS)): Promise<string> {
+  return (await request(url, { signal })).text();
 }
 
 /** The whole list as a file of the browser. An answer that breaks off in the middle is an error. */

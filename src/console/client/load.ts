@@ -2,7 +2,7 @@ import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preac
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { Change } from './address.js';
 import type { AnswerOf, PathOf, RowOf } from './contract.js';
-import { type CallError, callErrorOf, getText, urlOf } from './api.js';
+import { type CallError, callErrorOf, getText, LONGEST_MS, urlOf } from './api.js';
 
 export interface Loaded<T> {
   /** The last response; it stays while the same path is loaded with other filters. Never that of another path. */
@@ -10,6 +10,8 @@ export interface Loaded<T> {
   readonly error: CallError | undefined;
   /** `data` belongs to other filters: the answer for these is not there yet, or failed. */
   readonly isStale: boolean;
+  /** When the data was last read, in milliseconds since the epoch; it changes without a new drawing where the answer is the same. */
+  readonly readAt: { readonly current: number | undefined };
   readonly reload: () => void;
 }
 
@@ -24,8 +26,6 @@ interface State<T> {
 type Read = (url: string, signal: AbortSignal) => Promise<string>;
 
 const RETRY_MS = 3_000;
-/** Longer than any list takes: fetch has no timeout of its own. */
-const LONGEST_MS = 60_000;
 
 /** The service gave no answer, or has too much to do: it may be back soon. */
 const isPassing = ({ status }: CallError): boolean => status === 0 || status === 503;
@@ -89,6 +89,7 @@ function useAnswer<T>(url: string | undefined, read: Read, everyMs: number | und
   const [loads, setLoads] = useState(0);
   const reload = useCallback(() => setLoads((count) => count + 1), []);
   const waiting = useRef<AbortController>(undefined);
+  const readAt = useRef<number>(undefined);
   const latest = useRef(state);
   latest.current = state;
   useEffect(() => {
@@ -105,6 +106,7 @@ function useAnswer<T>(url: string | undefined, read: Read, everyMs: number | und
       const next = await answerOf(url, read, latest.current, signal);
       if (abort.signal.aborted) return;
       waiting.current = undefined;
+      if (next.error === undefined) readAt.current = Date.now();
       if (next !== latest.current) setState(next);
     };
     load().catch(reportError);
@@ -116,13 +118,19 @@ function useAnswer<T>(url: string | undefined, read: Read, everyMs: number | und
     // An answer that takes longer than the interval is waited for: to ask again would abort it, for ever.
     const again = () => document.visibilityState === 'visible' && waiting.current === undefined && reload();
     const timer = setInterval(again, interval);
-    return () => clearInterval(timer);
+    // Who comes back to a page sees what is, not what was.
+    document.addEventListener('visibilitychange', again);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener('visibilitychange', again);
+    };
   }, [everyMs, state.error, url]);
   const isShown = url !== undefined && pathOf(state.url) === pathOf(url);
   return {
     data: isShown ? state.data : undefined,
     error: isShown ? state.error : undefined,
     isStale: isShown && state.data !== undefined && state.url !== url,
+    readAt,
     reload,
   };
 }

@@ -1,47 +1,20 @@
-import type { ComponentType } from 'preact';
-import type { ConsolePage } from '../../contracts/admin/console-pages.values.js';
-import type { PageProps } from '../client/address.js';
-import { AccountsPage } from './accounts/accounts.js';
-import { ActionsPage } from './actions/actions.js';
-import { ClipsPage } from './clips/clips.js';
-import { ConnectionHomePage } from './connections/connection-home.js';
-import { ConnectionsPage } from './connections/connections.js';
-import { CoveragePage } from './coverage/coverage.js';
-import { ExchangesPage } from './exchanges/exchanges.js';
-import { HaulersPage } from './haulers/haulers.js';
-import { HoldsPage } from './holds/holds.js';
-import { KeysPage } from './keys/keys.js';
-import { OwnRecordingsPage } from './recordings/own-recordings.js';
-import { RecordingsPage } from './recordings/recordings.js';
-import { ReportsPage } from './reports/reports.js';
-import { RetentionPage } from './retention/retention.js';
-import { SandboxPage } from './sandbox/sandbox.js';
-import { SessionsPage } from './sessions/sessions.js';
-import { SyncPage } from './sync/sync.js';
-import { TicketsPage } from './tickets/tickets.js';
-import { WebhooksPage } from './webhooks/webhooks.js';
-
-type Contents = Readonly<Record<Exclude<ConsolePage, ''> | 'ownHome' | 'ownRecordings', ComponentType<PageProps>>>;
-
 /** All pages but the first, as one script: it is a fifth smaller than one for each of them, and all of them are loaded anyway. */
-export const CONTENTS: Contents = {
-  coverage: CoveragePage,
-  recordings: RecordingsPage,
-  clips: ClipsPage,
-  holds: HoldsPage,
-  retention: RetentionPage,
-  sync: SyncPage,
-  tickets: TicketsPage,
-  accounts: AccountsPage,
-  reports: ReportsPage,
-  exchanges: ExchangesPage,
-  haulers: HaulersPage,
-  connections: ConnectionsPage,
-  keys: KeysPage,
-  webhooks: WebhooksPage,
-  sandbox: SandboxPage,
-  actions: ActionsPage,
-  sessions: SessionsPage,
-  ownHome: ConnectionHomePage,
-  ownRecordings: OwnRecordingsPage,
-};
+export { CoveragePage as coverage } from './coverage/coverage.js';
+export { RecordingsPage as recordings } from './recordings/recordings.js';
+export { ClipsPage as clips } from './clips/clips.js';
+export { HoldsPage as holds } from './holds/holds.js';
+export { RetentionPage as retention } from './retention/retention.js';
+export { SyncPage as sync } from './sync/sync.js';
+export { TicketsPage as tickets } from './tickets/tickets.js';
+export { AccountsPage as accounts } from './accounts/accounts.js';
+export { ReportsPage as reports } from './reports/reports.js';
+export { ExchangesPage as exchanges } from './exchanges/exchanges.js';
+export { HaulersPage as haulers } from './haulers/haulers.js';
+export { ConnectionsPage as connections } from './connections/connections.js';
+export { KeysPage as keys } from './keys/keys.js';
+export { WebhooksPage as webhooks } from './webhooks/webhooks.js';
+export { SandboxPage as sandbox } from './sandbox/sandbox.js';
+export { ActionsPage as actions } from './actions/actions.js';
+export { SessionsPage as sessions } from './sessions/sessions.js';
+export { ConnectionHomePage as ownHome } from './connections/connection-home.js';
+export { OwnRecordingsPage as ownRecordings } from './recordings/own-recordings.js';

@@ -1,15 +1,14 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 import type { PageProps } from '../client/address.js';
 import { Loading } from '../parts/states.js';
-import type { CONTENTS } from './contents.js';
 
-type Contents = typeof CONTENTS;
+type Contents = typeof import('./contents.js');
 export type ContentName = keyof Contents;
 
 let loaded: Contents | undefined;
 
 /** Loads the script of the pages, so that each opens at once. */
-export const loadPages = async (): Promise<Contents> => (loaded ??= (await import('./contents.js')).CONTENTS);
+export const loadPages = async (): Promise<Contents> => (loaded ??= await import('./contents.js'));
 
 /** A page whose script is loaded after the first page is shown, or when it is opened. */
 export function LazyPage({ name, query }: PageProps & { name: ContentName }) {

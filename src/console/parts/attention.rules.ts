@@ -1,41 +1,89 @@
-import type { Attention, AttentionKind, CheckedKind } from '../../contracts/admin/attention.dto.js';
+import {
+  type Attention,
+  type AttentionItem,
+  type AttentionKind,
+  type CheckedKind,
+} from '../../contracts/admin/attention.dto.js';
 
 interface Check {
   readonly title: string;
-  /** Shown if it was made and found nothing. */
-  readonly none: string;
+  /** What a person does about a finding: at its page, or by its call where one press is safe. */
+  readonly act: string;
+  /** Findings of one connection whose kinds have the same cause are one problem. */
+  readonly cause?: 'partner' | 'footage';
 }
+
+const GUIDE = 'What to do';
 
 /** What each check looks at. */
 export const CHECKS: Readonly<Record<AttentionKind, Check>> = {
-  'outbound-off': { title: 'Calls to partners', none: 'Partners are called' },
-  'database-trouble': { title: 'Database', none: 'The database takes writes' },
-  replication: { title: 'Standbys', none: 'Every connected standby of the database follows it' },
-  clock: { title: 'Clock', none: 'The clock of the service agrees with that of the database' },
-  'missing-partitions': { title: 'Partitions', none: 'Every table has partitions for the time to come' },
-  'storage-trouble': { title: 'Video storage', none: 'The video storage takes files' },
-  'kept-versions': { title: 'Old versions of video', none: 'Deleted video leaves no old version in the bucket' },
-  'late-work': { title: 'Late work', none: 'No due work has waited for more than 15 minutes' },
-  'refused-keys': { title: 'Refused key', none: 'No key was refused at the last call' },
-  'failing-calls': { title: 'Failing calls', none: 'The last call of each operation was answered' },
-  'held-runs': { title: 'Held synchronisation', none: 'No run waits for a decision' },
-  'failing-runs': { title: 'Failing synchronisation', none: 'The last run of each connection succeeded' },
-  'quarantined-records': { title: 'Quarantine', none: 'The last run of each connection stored every record' },
-  'absent-lists': { title: 'Lists that are absent', none: 'No list was left out three times in a row' },
-  'held-at-risk': { title: 'Held footage at risk', none: 'Every listed recording that a hold needs is stored' },
-  'retention-stopped': { title: 'Deletion by age', none: 'Stored video is deleted by age as set' },
-  'downloads-at-risk': { title: 'Downloads at risk', none: 'No waiting download has failed or is about to expire' },
-  'unread-windows': { title: 'Unread lists', none: "All times of the trucks' lists were read" },
-  'failed-downloads': { title: 'Failed recordings', none: 'No recording has failed' },
-  'expired-downloads': { title: 'Expired recordings', none: 'No recording expired before it was stored' },
-  'failed-clips': { title: 'Failed clips', none: 'No clip request ended without a file' },
-  'refused-pushes': { title: 'Refused pushes', none: 'No push was refused in the last day' },
-  'expiring-keys': { title: 'Key about to expire', none: 'No key expires within 14 days, or has expired within 7' },
-  'lost-exchanges': { title: 'Exchange log', none: 'No exchange was lost in the last day' },
-  'failing-webhooks': { title: 'Webhooks', none: 'Every webhook endpoint works' },
+  'outbound-off': { title: 'Calls to partners', act: 'See connections' },
+  'database-trouble': { title: 'Database', act: GUIDE },
+  replication: { title: 'Standbys of the database', act: GUIDE },
+  clock: { title: 'Clock', act: GUIDE },
+  'missing-partitions': { title: 'Partitions', act: GUIDE },
+  'storage-trouble': { title: 'Video storage', act: GUIDE },
+  'kept-versions': { title: 'Old versions of video', act: GUIDE },
+  'late-work': { title: 'Late work', act: GUIDE },
+  'refused-keys': { title: 'Refused key', act: 'Give a new key', cause: 'partner' },
+  'failing-calls': { title: 'Failing calls', act: 'Check now', cause: 'partner' },
+  'failing-runs': { title: 'Failing synchronisation', act: 'Synchronise now', cause: 'partner' },
+  'unread-windows': { title: 'Unread lists', act: 'Ask again', cause: 'partner' },
+  'held-runs': { title: 'Held synchronisation', act: 'Decide' },
+  'quarantined-records': { title: 'Quarantine', act: 'See records' },
+  'absent-lists': { title: 'Absent lists', act: 'See the run' },
+  'held-at-risk': { title: 'Held footage at risk', act: 'Fetch now', cause: 'footage' },
+  'downloads-at-risk': { title: 'Downloads at risk', act: 'Fetch now', cause: 'footage' },
+  'failed-downloads': { title: 'Failed recordings', act: 'Ask again', cause: 'footage' },
+  'expired-downloads': { title: 'Expired recordings', act: 'Ask again', cause: 'footage' },
+  'failed-clips': { title: 'Failed clips', act: 'Ask again' },
+  'refused-pushes': { title: 'Refused pushes', act: 'Replay' },
+  'expiring-keys': { title: 'Key about to expire', act: 'Issue successor' },
+  'retention-stopped': { title: 'Deletion by age', act: 'See recordings' },
+  'lost-exchanges': { title: 'Exchange log', act: 'See exchanges' },
+  'failing-webhooks': { title: 'Webhooks', act: 'See the endpoint' },
 };
 
+/** In the order in which one is the reason of the next ones. */
+const KINDS = Object.keys(CHECKS) as AttentionKind[];
+
 export const SEVERITY_TONES = { now: 'bad', soon: 'warn', watch: 'plain' } as const;
+
+/** Findings of one cause: a refused key lets calls and runs fail. */
+export interface Problem {
+  /** The finding that is the reason of the others. */
+  readonly lead: AttentionItem;
+  readonly others: readonly AttentionItem[];
+  readonly severity: AttentionItem['severity'];
+  /** Of the first finding. */
+  readonly since: string;
+  /** The nearest one. */
+  readonly deadline: string | undefined;
+}
+
+/** One line a problem, in the order of the findings: by connection and cause, then by hauler. */
+export function problemsOf(items: readonly AttentionItem[]): Problem[] {
+  const groups = Map.groupBy(items, keyOf).values();
+  return [...groups].map((group) => {
+    const [first] = group;
+    const [lead = first, ...others] = group.toSorted(
+      (one, other) => KINDS.indexOf(one.kind) - KINDS.indexOf(other.kind),
+    );
+    const [deadline] = group.flatMap((each) => each.deadline ?? []).sort();
+    const [since = ''] = group.map((each) => each.since).sort();
+    return { lead, others, severity: first?.severity, since, deadline } as Problem;
+  });
+}
+
+/** Refused pushes have a page for each reason; what is about the service itself has none of its own. */
+function keyOf({ kind, connection, hauler, subject, page }: AttentionItem): string {
+  const { cause } = CHECKS[kind];
+  if (kind === 'refused-pushes') return page;
+  if (connection !== undefined) return `${connection.id} ${cause ?? kind}`;
+  return kind === 'expiring-keys' && hauler !== undefined
+    ? `${kind} ${hauler.id}`
+    : `${kind} ${subject} ${cause ?? page}`;
+}
 
 /** The checks that were made and found nothing. */
 export function checksInOrder({ checked, data }: Pick<Attention, 'checked' | 'data'>): CheckedKind[] {

@@ -16,18 +16,26 @@ export interface BarItem {
   readonly kind?: string;
 }
 
+interface BarsProps {
+  readonly items: readonly BarItem[];
+  /** In pixels. */
+  readonly height?: number;
+  /** What the height of the chart is, so that a bar can be read. */
+  readonly scale?: string;
+}
+
 const HEIGHT = 110;
 /** A part with a single record is visible. */
 const MIN_PIXELS = 3;
 
 /** Stacked bars beside each other, the first one at the left. */
-export function Bars({ items }: { items: readonly BarItem[] }) {
+export function Bars({ items, height = HEIGHT, scale }: BarsProps) {
   const hasTicks = items.some(({ tick }) => tick !== undefined);
   return (
-    <ol class={`bars ${hasTicks ? 'ticked' : ''}`}>
+    <ol class={`bars ${hasTicks ? 'ticked' : ''}`} style={{ height: `${height + 14}px` }} data-scale={scale}>
       {items.map(({ key, label, href, parts, tick, kind = '' }) => {
         const stack = parts.map(({ name, share }) => (
-          <span key={name} class={`part ${name}`} style={{ height: `${Math.max(MIN_PIXELS, share * HEIGHT)}px` }} />
+          <span key={name} class={`part ${name}`} style={{ height: `${Math.max(MIN_PIXELS, share * height)}px` }} />
         ));
         return (
           <li key={key}>

@@ -1,8 +1,9 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { change, type PageProps } from '../client/address.js';
-import { useConnectionChoices, useHaulers } from '../client/haulers.js';
+import { useConnectionChoices, useConnectionName, useHaulerName, useHaulers } from '../client/haulers.js';
 import { type Choice, Chooser, Field, Options } from './forms.js';
+import { Time } from './values.js';
 import { browserZone, isZone } from './zone.rules.js';
 
 interface FilterProps {
@@ -16,13 +17,13 @@ const TYPING_MS = 300;
 interface FiltersProps {
   readonly label?: string | undefined;
   readonly children: ComponentChildren;
-  /** Where there are many: the first three are shown, and a button for the others; unless one of those is set. */
+  /** Where there are many: the first three are shown, and a button for the others. */
   readonly folded?: boolean | undefined;
 }
 
 /** Filters of a list, which the address contains. A phone shows the first two, and a button for the others. */
 export function Filters({ label = 'Filters', children, folded }: FiltersProps) {
-  const [isOpen, setOpen] = useState(folded === undefined ? location.search !== '' : !folded);
+  const [isOpen, setOpen] = useState(folded === false);
   return (
     <form
       class={`filters ${isOpen ? 'open' : ''} ${folded === undefined ? '' : 'many'}`}
@@ -35,6 +36,23 @@ export function Filters({ label = 'Filters', children, folded }: FiltersProps) {
         {isOpen ? 'Fewer filters' : 'More filters'}
       </button>
     </form>
+  );
+}
+
+/** The filters that are chosen, also those that no field shows. Each is removed by a press. */
+export function ChosenFilters({ filters, query }: PageProps & { filters: readonly Filter[] }) {
+  const chosen = filters.filter(({ name, isView }) => isView !== true && query.has(name));
+  if (chosen.length === 0) return null;
+  return (
+    <ul class="marks" aria-label="Chosen filters">
+      {chosen.map(({ name, label, shown = (value) => value }) => (
+        <li key={name}>
+          <button type="button" class="mark" onClick={() => change({ [name]: undefined })}>
+            <span class="hidden">Remove the filter</span> {label}: <strong>{shown(query.get(name) ?? '')}</strong>
+          </button>
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -109,7 +127,10 @@ function TimeFilter({ name, label, query }: FilterProps) {
 /** A filter of a list: its name in the address and for the API, and its field. */
 export interface Filter {
   readonly name: string;
+  readonly label: string;
   readonly field: (query: URLSearchParams) => VNode | null;
+  /** A chosen value, as a person reads it. */
+  readonly shown?: (value: string) => ComponentChildren;
   /** It changes how the rows are shown, not which. */
   readonly isView?: boolean;
 }
@@ -119,31 +140,56 @@ export const chosenOf = (query: URLSearchParams, filters: readonly Filter[]): Re
   pick(query, ...filters.filter(({ isView }) => isView !== true).map(({ name }) => name));
 
 /** A filter that links and buttons set. */
-export const byLink = (name: string): Filter => ({ name, field: () => null });
+export const byLink = (name: string, label = name): Filter => ({ name, label, field: () => null });
 
 export const byText = (name: string, label: string, hint?: string): Filter => ({
   name,
+  label,
   field: (query) => <TextFilter name={name} label={label} query={query} hint={hint} />,
 });
 
 export const byTime = (name: string, label: string): Filter => ({
   name,
+  label,
   field: (query) => <TimeFilter name={name} label={label} query={query} />,
+  shown: (value) => <Time value={value} />,
 });
 
 export const byChoice = (name: string, label: string, choices: readonly Choice[], all = 'All'): Filter => ({
   name,
+  label,
   field: (query) => <SelectFilter name={name} label={label} query={query} choices={choices} all={all} />,
+  shown: (value) =>
+    choices
+      .map((choice) => [choice].flat())
+      .find(([each]) => each === value)
+      ?.at(-1) ?? value,
 });
 
-export const BY_HAULER: Filter = { name: 'haulerId', field: (query) => <HaulerFilter query={query} /> };
+export const BY_HAULER: Filter = {
+  name: 'haulerId',
+  label: 'Hauler',
+  field: (query) => <HaulerFilter query={query} />,
+  shown: (id) => <HaulerName id={id} />,
+};
+
+const HaulerName = ({ id }: { id: string }) => <>{useHaulerName()(id)}</>;
 
 export const BY_VISION_CONNECTION: Filter = {
   name: 'connectionId',
+  label: 'Vision connection',
   field: (query) => <VisionConnectionFilter query={query} />,
+  shown: (id) => <ConnectionName id={id} />,
 };
 
-export const BY_ZONE: Filter = { name: 'zone', isView: true, field: (query) => <ZoneChoice query={query} /> };
+const ConnectionName = ({ id }: { id: string }) => <>{useConnectionName()(id)}</>;
+
+export const BY_ZONE: Filter = {
+  name: 'zone',
+  label: 'Time zone',
+  isView: true,
+  field: (query) => <ZoneChoice query={query} />,
+};
 
 /** The text of a `datetime-local` input. */
 export function localInput(time: Date): string {

@@ -1,10 +1,12 @@
 import { type ComponentChildren, Fragment } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { List } from '../../contracts/admin/list.dto.js';
 import { type Change, change, type PageProps } from '../client/address.js';
 import type { PathOf, RowOf } from '../client/contract.js';
 import { useList } from '../client/load.js';
 import { CsvButton } from './csv-button.js';
-import { chosenOf, type Filter, Filters } from './filters.js';
+import { ChosenFilters, chosenOf, type Filter, Filters } from './filters.js';
+import { Reading } from './reading.js';
 import { Empty, Loadable } from './states.js';
 import { formatCount } from './values.js';
 
@@ -29,8 +31,10 @@ const VALUE = { translate: false };
 
 /** On a phone each row becomes a card whose cells have their titles. */
 export function Table<T>({ label, rows, columns, keyOf, isStale = false, isNarrow = false }: TableProps<T>) {
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => watchWidth(box.current), []);
   return (
-    <div class="scroll" role="region" aria-label={label} tabIndex={0}>
+    <div class="scroll" role="region" aria-label={label} tabIndex={0} ref={box}>
       <table class={`${isStale ? 'stale' : ''} ${isNarrow ? 'narrow-table' : ''}`} aria-busy={isStale}>
         <thead>
           <tr>
@@ -55,6 +59,16 @@ export function Table<T>({ label, rows, columns, keyOf, isStale = false, isNarro
       </table>
     </div>
   );
+}
+
+/** Only a table that fits its box can keep its head in sight while the page scrolls: a box that scrolls holds it. */
+function watchWidth(box: HTMLDivElement | null): (() => void) | undefined {
+  const table = box?.firstElementChild;
+  if (box === null || table == null) return undefined;
+  const observer = new ResizeObserver(() => box.classList.toggle('fits', table.scrollWidth <= box.clientWidth));
+  observer.observe(box);
+  observer.observe(table);
+  return () => observer.disconnect();
 }
 
 /** A table, or another picture of the rows. */
@@ -92,21 +106,27 @@ export function ListPage<const Path extends PathOf<'GET'>>(props: ListProps<Path
   const place = placeIn(query, name);
   const wanted = { ...fixed, ...asked(chosen) };
   const list = useList(path, { ...wanted, ...place, pageSize }, everyMs);
+  const reading = everyMs !== undefined && <Reading of={list} />;
   return (
     <>
-      {filters.length > 0 && (
-        <Filters label={props.filtersLabel} folded={props.folded}>
-          {filters.map((each) => (
-            <Fragment key={each.name}>{each.field(query)}</Fragment>
-          ))}
-        </Filters>
+      {(filters.length > 0 || props.hasCsv === true) && (
+        <div class="toolbar">
+          {filters.length > 0 && (
+            <Filters label={props.filtersLabel} folded={props.folded}>
+              {filters.map((each) => (
+                <Fragment key={each.name}>{each.field(query)}</Fragment>
+              ))}
+            </Filters>
+          )}
+          {props.hasCsv === true && <CsvButton path={path} filters={wanted} />}
+        </div>
       )}
+      <ChosenFilters filters={filters} query={query} />
       {typeof children === 'function' ? children(list.data?.data ?? []) : children}
-      {props.hasCsv === true && <CsvButton path={path} filters={wanted} />}
       <Loadable of={list}>
         {(page) =>
           page.data.length === 0 ? (
-            <NoRows filters={{ ...chosen, ...place }} empty={props.empty} />
+            <NoRows filters={chosen} place={place} empty={props.empty} />
           ) : (
             <>
               {props.view === undefined ? (
@@ -115,9 +135,9 @@ export function ListPage<const Path extends PathOf<'GET'>>(props: ListProps<Path
                 props.view(page.data)
               )}
               {'pagination' in page ? (
-                <Pager {...page.pagination} name={name} />
+                <Pager {...page.pagination} name={name} reading={reading} />
               ) : (
-                <CursorButtons next={page.next} isNewest={!query.has('cursor')} />
+                <CursorButtons next={page.next} isNewest={!query.has('cursor')} reading={reading} />
               )}
             </>
           )
@@ -137,21 +157,25 @@ export function placeIn(query: URLSearchParams, name?: string): Change {
 }
 
 /** An empty list: without filters it shows `empty`. */
-function NoRows({ filters, empty }: { filters: Change; empty: ComponentChildren }) {
-  if (Object.keys(filters).length === 0) return <>{empty}</>;
-  return <Empty title="Nothing matches these filters.">Remove a filter or widen the time.</Empty>;
+function NoRows({ filters, place, empty }: { filters: Change; place: Change; empty: ComponentChildren }) {
+  if (Object.keys(filters).length > 0) {
+    return <Empty title="Nothing matches these filters.">Remove a filter or widen the time.</Empty>;
+  }
+  return Object.keys(place).length === 0 ? <>{empty}</> : <Empty title="The list ends before this page." />;
 }
 
 interface Named {
   /** Of the list, if the page has several. */
   readonly name?: string | undefined;
+  /** How old the rows are, if they are read again and again. */
+  readonly reading?: ComponentChildren;
 }
 
 /** The position of a page of records. */
-function Pager({ page, totalItems, totalPages, more, next, name }: List<unknown>['pagination'] & Named) {
+function Pager({ page, totalItems, totalPages, more, next, ...named }: List<unknown>['pagination'] & Named) {
   const position = page > totalPages ? formatCount(page) : `${formatCount(page)} of ${formatCount(totalPages)}`;
   return (
-    <PageButtons page={page} last={totalPages} next={next} name={name}>
+    <PageButtons page={page} last={totalPages} next={next} {...named}>
       {formatCount(totalItems)}
       {more && '+'} {totalItems === 1 ? 'record' : 'records'}
       {(totalPages > 1 || page > 1) && `, page ${position}`}
@@ -161,7 +185,7 @@ function Pager({ page, totalItems, totalPages, more, next, name }: List<unknown>
 }
 
 /** Of a list that goes on with its cursor alone. */
-const CursorButtons = ({ next, isNewest }: { next: string | null; isNewest: boolean }) => (
+const CursorButtons = ({ next, isNewest, reading }: Named & { next: string | null; isNewest: boolean }) => (
   <div class="actions">
     {!isNewest && (
       <button type="button" onClick={() => change({ cursor: undefined })}>
@@ -171,6 +195,7 @@ const CursorButtons = ({ next, isNewest }: { next: string | null; isNewest: bool
     <button type="button" disabled={next === null} onClick={() => change({ cursor: next ?? undefined })}>
       Older
     </button>
+    {reading}
   </div>
 );
 
@@ -184,14 +209,16 @@ interface PageButtonsProps extends Named {
 }
 
 /** The position in a list, with buttons where it has several pages. After the last numbered page a cursor goes on. */
-export function PageButtons({ page, last, next, name, children }: PageButtonsProps) {
+export function PageButtons({ page, last, next, name, reading, children }: PageButtonsProps) {
   const [pageName, cursorName] = placeNames(name);
   const go = (number: number | undefined, cursor?: string) => change({ [pageName]: number, [cursorName]: cursor });
   const goBack = () => go(page - 1 > last ? undefined : page - 1);
   const goOn = () => (page < last ? go(page + 1) : go(undefined, next ?? undefined));
   return (
     <div class="pager">
-      <span role="status">{children}</span>
+      <span>
+        <span role="status">{children}</span> {reading}
+      </span>
       {(page > 1 || next !== null) && (
         <span>
           <button type="button" disabled={page <= 1} onClick={goBack}>

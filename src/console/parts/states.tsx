@@ -47,9 +47,10 @@ export const Card = ({ title, label = title, badge, kind = '', children }: CardP
   </section>
 );
 
-interface DetailHeadProps extends Omit<CardProps, 'kind'> {
+interface DetailHeadProps extends Omit<CardProps, 'kind' | 'children'> {
   /** The two that people look for. */
   readonly facts: Readonly<Record<string, ComponentChildren>>;
+  readonly children?: ComponentChildren;
 }
 
 /** How the page of a thing begins: its name, its state as the badge, and the two facts that people look for; the rest below. */

@@ -1,22 +1,36 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 
-const TIME = new Intl.DateTimeFormat(undefined, {
-  year: 'numeric',
-  month: 'short',
-  day: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-});
+const CLOCK = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
+const DAY = { month: 'short', day: 'numeric' } as const;
+const OF_TODAY = new Intl.DateTimeFormat(undefined, CLOCK);
+const OF_THIS_YEAR = new Intl.DateTimeFormat(undefined, { ...DAY, ...CLOCK });
+const WHOLE = new Intl.DateTimeFormat(undefined, { year: 'numeric', ...DAY, ...CLOCK });
+const WITH_ZONE = new Intl.DateTimeFormat(undefined, { year: 'numeric', ...DAY, ...CLOCK, timeZoneName: 'short' });
 const NUMBER = new Intl.NumberFormat(undefined, { maximumFractionDigits: 6 });
 
-/** A time in the zone of the browser; UTC on hover. */
-export function Time({ value }: { value: string | null | undefined }) {
+/** A whole time in a sentence, in the zone of the browser. */
+export const wholeTime = (value: string): string => WHOLE.format(new Date(value));
+
+/** Without the day, or the year, of `reference`. */
+function shortTime(time: Date, reference: Date): string {
+  if (time.toDateString() === reference.toDateString()) return OF_TODAY.format(time);
+  return (time.getFullYear() === reference.getFullYear() ? OF_THIS_YEAR : WHOLE).format(time);
+}
+
+interface TimeProps {
+  readonly value: string | null | undefined;
+  /** It stands behind this time, whose day it does not repeat; today by default. */
+  readonly after?: string;
+}
+
+/** A time in the zone of the browser, with what differs from now; the whole time on hover and where it is copied. */
+export function Time({ value, after }: TimeProps) {
   if (value === null || value === undefined) return <span class="muted">–</span>;
+  const time = new Date(value);
   return (
-    <time dateTime={value} title={value}>
-      {TIME.format(new Date(value))}
+    <time dateTime={value} title={WITH_ZONE.format(time)}>
+      {shortTime(time, after === undefined ? new Date() : new Date(after))}
     </time>
   );
 }
@@ -33,13 +47,6 @@ const MAX_GROUPED = 1e15;
 
 export const formatCount = (value: number): string =>
   Math.abs(value) < MAX_GROUPED ? NUMBER.format(value) : String(value);
-
-/** A count; zeros are pale. */
-export const Count = ({ value }: { value: number }) => (
-  <span class={value === 0 ? 'muted' : ''} translate={false}>
-    {formatCount(value)}
-  </span>
-);
 
 const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'];
 

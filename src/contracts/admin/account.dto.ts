@@ -1,6 +1,7 @@
 import { CreateAccountResponse } from '../account/account.dto.js';
 import { Name, Time, Uuid } from '../common/fields/decorators.js';
-import { max, optional } from '../common/fields/options.js';
+import { inQuery, max, optional } from '../common/fields/options.js';
+import type { Instant } from '../common/instant.js';
 import { ListQuery } from './list.dto.js';
 import { HaulerId } from './fields.js';
 
@@ -16,6 +17,8 @@ export class AccountFilters extends ListQuery {
 
 export class AccountQuery extends AccountFilters {
   @Uuid('Accounts of this hauler only', optional) haulerId?: string;
+  @Time('Accounts created at this time or later', inQuery, optional) from?: Instant;
+  @Time('Accounts created before this time', inQuery, optional) to?: Instant;
 }
 
 /** The response to the partner (section 2.5) with the hauler. */

@@ -30,6 +30,8 @@ export class ExchangeFilters {
     optional,
   )
   failed?: boolean;
+  @Flag('Exchanges that a scenario of the sandbox touched; or only the others', inQuery, optional)
+  rehearsed?: boolean;
   @Text(
     `A value that the exchange names, as \`ticketNumber:IN-204817\`. It is compared exactly. Kinds: ${REFERENCE_KINDS.join(', ')}`,
     range(3, MAX_PARTNER_ID + 20),

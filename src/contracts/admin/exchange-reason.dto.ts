@@ -20,6 +20,8 @@ export class ExchangeReasonsQuery {
 
   @Text('`error.code` of the response', range(1, 100), optional) errorCode?: string;
   @Text('Why it failed: `reason` of an exchange', range(1, 300), optional) reason?: string;
+  @Flag('Exchanges that a scenario of the sandbox touched; or only the others', inQuery, optional)
+  rehearsed?: boolean;
   @Time('Exchanges from the hour of this time on', inQuery, optional) from?: Instant;
   @Time('Exchanges of the hours that began before this time', inQuery, optional) to?: Instant;
   @Uuid('Exchanges of this hauler only', optional) haulerId?: string;

@@ -44,7 +44,7 @@ describe('a person who signs in at the identity provider', () => {
     expect(await create.isEnabled()).toBe(false);
     await page.getByText(`This needs the role admin; this session has the role ${role}.`).waitFor();
     await page.goto('/console/sandbox');
-    const start = page.getByRole('switch').first();
+    const start = page.getByRole('button', { name: /^Start / }).first();
     await start.waitFor();
     await eventually(async () => expect(await start.isEnabled()).toBe(may.includes('start')));
   });

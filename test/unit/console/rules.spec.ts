@@ -13,7 +13,7 @@ import {
 } from '../../../src/console/pages/coverage/coverage.rules.js';
 import { cameraLabel, sentenceOf, timeText } from '../../../src/console/pages/coverage/coverage-sentence.rules.js';
 import { camerasOf, chunkAt, chunksOf, resumeAt } from '../../../src/console/pages/player/playback.rules.js';
-import { barsOf } from '../../../src/console/pages/sync/run.rules.js';
+import { changesOf } from '../../../src/console/pages/sync/run.rules.js';
 import { dayOf, localTime, momentOf, ticksOf } from '../../../src/console/parts/zone.rules.js';
 import { checksInOrder, unknownChecks } from '../../../src/console/parts/attention.rules.js';
 
@@ -178,7 +178,7 @@ describe('the player', () => {
   });
 });
 
-describe('bars of runs', () => {
+describe('the changes of a run', () => {
   const none = { received: 0, created: 0, updated: 0, unchanged: 0, deactivated: 0 };
   const empty = { ...none, restored: 0, stale: 0, flagged: 0, held: 0, quarantined: 0 };
   const counts = (fields: Partial<typeof empty>): SyncRunCounts => ({
@@ -187,12 +187,11 @@ describe('bars of runs', () => {
     materials: empty,
   });
 
-  it('stack the changes, and show a small run beside a large one', () => {
-    const [large, small, nothing] = barsOf([counts({ created: 999_999 }), counts({ updated: 2, held: 1 }), counts({})]);
-    expect(large).toEqual([{ name: 'created', count: 999_999, share: 1 }]);
-    expect(small?.map(({ name }) => name)).toEqual(['updated', 'held']);
-    expect(small?.reduce((sum, { share }) => sum + share, 0)).toBeGreaterThan(0.1);
-    expect(nothing).toEqual([]);
+  it('are named with their numbers, of all kinds together', () => {
+    expect(changesOf({ ...counts({ created: 2, held: 1 }), kiosks: { ...empty, created: 3 } })).toBe(
+      '5 created, 1 held',
+    );
+    expect(changesOf(counts({ unchanged: 7 }))).toBe('none');
   });
 });
 

@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { AccountImport, AccountImportRow } from '../../../contracts/admin/account-import.dto.js';
-import type { PageProps } from '../../client/address.js';
+import { change } from '../../client/address.js';
 import { upload } from '../../client/api.js';
 import { useHaulers } from '../../client/haulers.js';
 import { useAction } from '../../client/load.js';
-import { useSession } from '../../client/session.js';
 import { Chooser, Field } from '../../parts/forms.js';
 import { type Column, Table } from '../../parts/listing.js';
 import { Badge, Card, ErrorBox } from '../../parts/states.js';
@@ -13,27 +12,10 @@ import { formatCount } from '../../parts/values.js';
 /** Rows that a person looks through on a page. */
 const SHOWN_ROWS = 100;
 
-/** A button, and after it the import of a file in two steps: what would happen, then the import. */
-export function AccountImportPanel({ query }: PageProps) {
-  const [isOpen, setOpen] = useState(false);
-  const { may, refusalOf } = useSession();
-  if (isOpen) return <ImportCard haulerId={query.get('haulerId') ?? undefined} onClose={() => setOpen(false)} />;
-  const isRefused = !may('operator');
-  return (
-    <p class="actions">
-      <button
-        type="button"
-        disabled={isRefused}
-        title={isRefused ? refusalOf('operator') : undefined}
-        onClick={() => setOpen(true)}
-      >
-        Import from CSV
-      </button>
-    </p>
-  );
-}
+const close = () => change({ import: undefined });
 
-function ImportCard({ haulerId: preset, onClose }: { haulerId: string | undefined; onClose: () => void }) {
+/** The import of a file in two steps: what would happen, then the import. */
+export function AccountImportCard({ haulerId: preset }: { haulerId: string | undefined }) {
   const { choices } = useHaulers();
   const [chosen, setChosen] = useState(preset);
   const [file, setFile] = useState<File>();
@@ -96,7 +78,7 @@ function ImportCard({ haulerId: preset, onClose }: { haulerId: string | undefine
             Import {formatCount(report.created)} {report.created === 1 ? 'account' : 'accounts'}
           </button>
         )}
-        <button type="button" onClick={onClose}>
+        <button type="button" onClick={close}>
           {isDone ? 'Close' : 'Cancel'}
         </button>
       </div>

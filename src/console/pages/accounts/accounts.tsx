@@ -1,13 +1,19 @@
 import type { Account } from '../../../contracts/admin/account.dto.js';
 import { linkWith, type PageProps } from '../../client/address.js';
 import { useHaulerName } from '../../client/haulers.js';
-import { BY_HAULER, byText } from '../../parts/filters.js';
+import { BY_HAULER, byText, byTime } from '../../parts/filters.js';
+import { NewLink } from '../../parts/forms.js';
 import { type Column, ListPage } from '../../parts/listing.js';
 import { Detail, DetailHead, Empty } from '../../parts/states.js';
 import { Facts, Id, Time } from '../../parts/values.js';
-import { AccountImportPanel } from './account-import.js';
+import { AccountImportCard } from './account-import.js';
 
-const FILTERS = [byText('search', 'Name, number or e-mail', 'a part is enough'), BY_HAULER];
+const FILTERS = [
+  byText('search', 'Name, number or e-mail', 'a part is enough'),
+  BY_HAULER,
+  byTime('from', 'Created from'),
+  byTime('to', 'Created until'),
+];
 
 export function AccountsPage({ query }: PageProps) {
   const id = query.get('id');
@@ -37,22 +43,29 @@ function AccountList({ query }: PageProps) {
     { title: 'Created', cell: ({ createdAt }) => <Time value={createdAt} /> },
   ];
   return (
-    <ListPage
-      path="/accounts"
-      query={query}
-      filters={FILTERS}
-      hasCsv
-      label="Accounts"
-      columns={columns}
-      keyOf={({ accountId }) => accountId}
-      empty={
-        <Empty title="No account yet.">
-          A partner creates accounts with <code>POST /platform-api/v1/accounts</code>, or import them from a CSV.
-        </Empty>
-      }
-    >
-      <AccountImportPanel query={query} />
-    </ListPage>
+    <>
+      {query.has('import') ? (
+        <AccountImportCard haulerId={query.get('haulerId') ?? undefined} />
+      ) : (
+        <p class="actions">
+          <NewLink href={linkWith('accounts', query, { import: 1 })} label="Import from CSV" />
+        </p>
+      )}
+      <ListPage
+        path="/accounts"
+        query={query}
+        filters={FILTERS}
+        hasCsv
+        label="Accounts"
+        columns={columns}
+        keyOf={({ accountId }) => accountId}
+        empty={
+          <Empty title="No account yet.">
+            A partner creates accounts with <code>POST /platform-api/v1/accounts</code>, or import them from a CSV.
+          </Empty>
+        }
+      />
+    </>
   );
 }
 

@@ -21,6 +21,10 @@ const DIRECTIONS = [
   ['inbound', 'to this service'],
   ['outbound', 'of this service'],
 ] as const;
+const REHEARSED = [
+  ['false', 'Left out'],
+  ['true', 'Alone'],
+] as const;
 /** Those behind "More filters". */
 const FOLDED = ['from', 'direction', 'interface', 'status', 'errorCode', 'requestId', 'to', 'connectionId', 'apiKeyId'];
 
@@ -103,6 +107,7 @@ function useFilters(): readonly Filter[] {
     byText('errorCode', 'Error code', 'such as NOT_FOUND'),
     byText('requestId', 'Request id'),
     ...(isPartner ? [] : ofAdmins),
+    byChoice('rehearsed', 'Rehearsals', REHEARSED, 'Included'),
     byLink('reason'),
     byLink('failed'),
   ];
@@ -135,6 +140,7 @@ function within(query: URLSearchParams, chosen: Readonly<Record<string, string>>
 /** A period in place of the chosen times. */
 const BY_PERIOD: Filter = {
   name: 'period',
+  label: 'Period',
   isView: true,
   field: (query) => (
     <Chooser

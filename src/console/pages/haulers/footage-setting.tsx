@@ -1,9 +1,8 @@
 import type { SetTicketFootage, TicketFootageSetting } from '../../../contracts/admin/footage.dto.js';
-import { linkTo } from '../../client/address.js';
 import { send } from '../../client/api.js';
 import { useAll, useLoad } from '../../client/load.js';
 import { ActionButton, bodyOf, Form, Input, Select } from '../../parts/forms.js';
-import { Card, ErrorBox, Loading } from '../../parts/states.js';
+import { ErrorBox, Loading } from '../../parts/states.js';
 
 /** Which custom field of a hauler's tickets names the truck, and where its footage is. */
 export function FootageSetting({ haulerId }: { haulerId: string }) {
@@ -14,16 +13,7 @@ export function FootageSetting({ haulerId }: { haulerId: string }) {
   const isUnset = setting.error?.status === 404;
   if (setting.error !== undefined && !isUnset) return <ErrorBox error={setting.error} onRetry={setting.reload} />;
   if (connections === undefined || (isPossible && setting.data === undefined && !isUnset)) return <Loading />;
-  if (connections.length === 0) {
-    return (
-      <Card title="Footage of tickets">
-        <p class="hint">
-          <a href={linkTo('connections', { new: 1, haulerId, interface: 'vision' })}>Connect the partner</a> who records
-          its videos first.
-        </p>
-      </Card>
-    );
-  }
+  if (connections.length === 0) return null;
   const choices = connections.map(({ id, baseUrl }) => [id, baseUrl] as const);
   const stored = isUnset ? undefined : setting.data;
   return <SettingForm key={stored?.updatedAt ?? ''} haulerId={haulerId} stored={stored} choices={choices} />;

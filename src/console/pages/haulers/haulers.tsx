@@ -88,12 +88,12 @@ function HaulerPage({ id }: { id: string }) {
           <DetailHead
             title={data.name}
             label="Hauler"
-            facts={{ 'Its records': <Records id={data.id} />, Id: <Id value={data.id} /> }}
-          >
-            <p class="hint">
-              Created <Time value={data.createdAt} />
-            </p>
-          </DetailHead>
+            facts={{
+              'Its records': <Records id={data.id} />,
+              Created: <Time value={data.createdAt} />,
+              Id: <Id value={data.id} />,
+            }}
+          />
           <SetupSteps haulerId={data.id} />
           {hasPlatform && <FootageSetting haulerId={data.id} />}
         </>

@@ -43,7 +43,7 @@ function HoldList({ query }: PageProps) {
       title: 'Range',
       cell: ({ from, to }) => (
         <>
-          <Time value={from} /> to <Time value={to} />
+          <Time value={from} /> to <Time value={to} after={from} />
         </>
       ),
     },

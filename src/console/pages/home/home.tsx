@@ -1,25 +1,56 @@
+import type { PageProps } from '../../client/address.js';
 import { useHaulers } from '../../client/haulers.js';
 import { useLoad } from '../../client/load.js';
 import { useSession } from '../../client/session.js';
 import { AttentionList } from '../../parts/attention.js';
-import { DayCharts } from './day-charts.js';
+import { HaulerFilter, ZoneChoice, zoneOf } from '../../parts/filters.js';
+import { Reading } from '../../parts/reading.js';
+import { Loadable } from '../../parts/states.js';
 import { SetupReminder } from '../haulers/hauler-setup.js';
 import { NewHauler } from '../haulers/haulers.js';
+import { Days } from './days.js';
+import { Quiet } from './quiet.js';
 
 const LIVE_MS = 10_000;
 
-/** What needs attention, as the service ranks it, with what was looked at; below it the last day in charts. */
-export function HomePage() {
-  const { hasPlatform, haulers: own } = useSession();
+/** Four questions at a glance: what needs me, is it running, what came in today, and who is quiet. */
+export function HomePage({ query }: PageProps) {
+  const { hasPlatform } = useSession();
   const { haulers, isLoaded } = useHaulers();
-  const overview = useLoad(hasPlatform && own === undefined ? '/overview' : undefined, {}, LIVE_MS);
   return (
     <>
       {isLoaded && haulers.length === 0 && <FirstStep />}
       {haulers.length === 1 && haulers[0] !== undefined && <SetupReminder haulerId={haulers[0].id} />}
       <AttentionList />
-      {overview.data !== undefined && <DayCharts overview={overview.data} />}
+      {hasPlatform && haulers.length > 0 && <Today query={query} />}
     </>
+  );
+}
+
+function Today({ query }: PageProps) {
+  const { haulers } = useHaulers();
+  const zone = zoneOf(query);
+  const haulerId = query.get('haulerId') ?? undefined;
+  const overview = useLoad('/overview/days', { haulerId, timeZone: zone }, LIVE_MS);
+  const scope = { haulerId: haulerId ?? (haulers.length === 1 ? haulers[0]?.id : undefined), zone };
+  return (
+    <section aria-label="Today">
+      <div class="day-head">
+        <h2>
+          Today <Reading of={overview} />
+        </h2>
+        {haulers.length > 1 && <HaulerFilter query={query} />}
+        <ZoneChoice query={query} />
+      </div>
+      <Loadable of={overview}>
+        {({ days, quiet }) => (
+          <>
+            <Days days={days} scope={scope} />
+            <Quiet sources={quiet} />
+          </>
+        )}
+      </Loadable>
+    </section>
   );
 }
 

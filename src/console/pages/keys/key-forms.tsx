@@ -8,7 +8,7 @@ import { useConnectionChoices, useHaulers } from '../../client/haulers.js';
 import { FieldErrorOf } from '../../parts/field-errors.js';
 import { localInput } from '../../parts/filters.js';
 import { bodyOf, Form, Input, instantOf, Select } from '../../parts/forms.js';
-import { CopyButton } from '../../parts/values.js';
+import { CopyButton, wholeTime } from '../../parts/values.js';
 import { NextStep } from '../haulers/hauler-setup.js';
 import { Card } from '../../parts/states.js';
 
@@ -52,7 +52,7 @@ export function RotateForm({ apiKey, onRotated, onCancel }: RotateFormProps) {
           type="datetime-local"
           value={localInput(new Date(Date.now() + YEAR_MS))}
           isRequired
-          hint={`the old key expires ${new Date(apiKey.expiresAt).toLocaleString()}`}
+          hint={`the old key expires ${wholeTime(apiKey.expiresAt)}`}
         />
       )}
       <Select name="overlapSeconds" label="Overlap after the first use of the new key" choices={OVERLAPS} />

@@ -1,169 +1,173 @@
 import { useState } from 'preact/hooks';
-import type { ApiKey, KeyRemoval } from '../../../contracts/admin/api-key.dto.js';
-import { change, linkTo, type PageProps } from '../../client/address.js';
+import type { ApiKey, IssuedApiKey, KeyRemoval } from '../../../contracts/admin/api-key.dto.js';
+import { linkTo, linkWith, open, type PageProps } from '../../client/address.js';
 import { send } from '../../client/api.js';
 import { useConnectionName, useHaulerName } from '../../client/haulers.js';
 import { useLoad } from '../../client/load.js';
 import { useSession } from '../../client/session.js';
-import { Filters, HaulerFilter, pick } from '../../parts/filters.js';
+import { BY_HAULER } from '../../parts/filters.js';
 import { ActionButton, Needing, NewLink } from '../../parts/forms.js';
 import { type Column, ListPage } from '../../parts/listing.js';
-import { Badge, Empty, keyState } from '../../parts/states.js';
-import { formatCount, KeyPrefix, Time } from '../../parts/values.js';
+import { Badge, Detail, DetailHead, Empty, keyState, State } from '../../parts/states.js';
+import { Facts, formatCount, Id, KeyPrefix, Time, wholeTime } from '../../parts/values.js';
 import { IssueForm, NewKey, type NewKeyProps, RotateForm } from './key-forms.js';
+
+const FILTERS = [BY_HAULER];
+const UNUSED = 'not used yet: send it';
 
 export function KeysPage({ query }: PageProps) {
   const [issued, setIssued] = useState<Pick<NewKeyProps, 'issued' | 'isRotation'>>();
-  const [rotated, setRotated] = useState<ApiKey>();
-  const isNew = query.has('new');
+  const id = query.get('id');
+  const show = (key: IssuedApiKey, isRotation: boolean) => {
+    setIssued({ issued: key, isRotation });
+    open(linkTo('keys', { id: key.id }));
+    scrollTo({ top: 0 });
+  };
   return (
     <>
       {issued !== undefined && <NewKey {...issued} onClose={() => setIssued(undefined)} />}
-      <Needing isOfAllHaulers>
-        {isNew ? (
-          <IssueForm
-            query={query}
-            onIssued={(key) => {
-              setIssued({ issued: key, isRotation: false });
-              change({ new: undefined, interfaces: undefined });
-            }}
-          />
-        ) : (
-          <p class="actions">
-            <NewLink href={linkTo('keys', { new: 1 })} label="New key" />
-          </p>
-        )}
-      </Needing>
-      {rotated !== undefined && (
-        <RotateForm
-          key={rotated.id}
-          apiKey={rotated}
-          onRotated={(key) => {
-            setIssued({ issued: key, isRotation: true });
-            setRotated(undefined);
-            scrollTo({ top: 0 });
-          }}
-          onCancel={() => setRotated(undefined)}
-        />
+      {id !== null ? (
+        <Detail
+          path={`/api-keys/${encodeURIComponent(id)}`}
+          back={linkWith('keys', query, { id: undefined })}
+          list="All keys"
+        >
+          {(data) => <KeyDetails apiKey={data} onRotated={(key) => show(key, true)} />}
+        </Detail>
+      ) : (
+        <Needing isOfAllHaulers>
+          {query.has('new') ? (
+            <IssueForm query={query} onIssued={(key) => show(key, false)} />
+          ) : (
+            <>
+              <p class="actions">
+                <NewLink href={linkTo('keys', { new: 1 })} label="New key" />
+              </p>
+              <KeyList query={query} />
+            </>
+          )}
+        </Needing>
       )}
-      <KeyList
-        query={query}
-        onRotate={(key) => {
-          setRotated(key);
-          scrollTo({ top: 0 });
-        }}
-      />
     </>
   );
 }
 
-function KeyList({ query, onRotate }: PageProps & { onRotate: (key: ApiKey) => void }) {
+/** What a key opens. */
+function useOpened(): (key: ApiKey) => string {
   const haulerName = useHaulerName();
   const nameOf = useConnectionName();
   // A customer is a hauler unless the partner has a name of its own for it.
-  const customerName = (id: string) => (haulerName(id) === id ? id : `${haulerName(id)} (${id})`);
+  const customerName = (id: string) => (haulerName(id) === id ? id : haulerName(id));
+  return ({ interfaces, connectionId, allCustomers, customerId }) =>
+    [
+      ...interfaces,
+      ...(connectionId === null ? [] : [`partner of ${nameOf(connectionId)}`]),
+      ...(allCustomers ? ['all customers'] : customerId === null ? [] : [`customer ${customerName(customerId)}`]),
+    ].join(', ');
+}
+
+function KeyList({ query }: PageProps) {
+  const haulerName = useHaulerName();
+  const opened = useOpened();
   const columns: readonly Column<ApiKey>[] = [
     {
       title: 'Key',
-      cell: ({ prefix, name, interfaces, customerId, allCustomers, connectionId }) => (
-        <>
+      cell: ({ id, prefix, name }) => (
+        <a href={linkWith('keys', query, { id })}>
           <KeyPrefix value={prefix} /> {name}
-          <div class="hint">
-            {interfaces.join(', ')}
-            {connectionId !== null && (
-              <a href={linkTo('connections', { id: connectionId })}>partner of {nameOf(connectionId)}</a>
-            )}
-            {allCustomers ? ', all customers' : customerId !== null && `, customer ${customerName(customerId)}`}
-          </div>
-        </>
+        </a>
       ),
     },
+    { title: 'Opens', cell: opened },
     {
       title: 'State',
-      cell: (key) => (
-        <>
-          <Badge value={keyState(key, Date.now())} />
-          <HandOver successor={key} />
-        </>
-      ),
+      cell: (key) => <State value={keyState(key, Date.now())} reason={isWaiting(key) ? UNUSED : null} />,
     },
     { title: 'Hauler', cell: ({ haulerId }) => haulerName(haulerId) },
     { title: 'Last used', cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Time value={lastUsedAt} />) },
     { title: 'Expires', cell: ({ expiresAt }) => (expiresAt === null ? 'never' : <Time value={expiresAt} />) },
-    { title: 'Actions', cell: (key) => <KeyActions apiKey={key} onRotate={onRotate} /> },
   ];
   return (
+    <ListPage
+      path="/api-keys"
+      query={query}
+      filters={FILTERS}
+      label="API keys"
+      columns={columns}
+      keyOf={({ id }) => id}
+      empty={<Empty title="No key yet.">Partners need a key for their first call: choose “New key”.</Empty>}
+    />
+  );
+}
+
+/** The successor of a key that nobody has used. */
+const isWaiting = ({ replacesId, activatedAt, revokedAt }: ApiKey): boolean =>
+  replacesId !== null && activatedAt === null && revokedAt === null;
+
+function KeyDetails({ apiKey, onRotated }: { apiKey: ApiKey; onRotated: (key: IssuedApiKey) => void }) {
+  const [isRotating, setRotating] = useState(false);
+  const haulerName = useHaulerName();
+  const opened = useOpened();
+  const { id, prefix, name, haulerId, lastUsedAt, expiresAt, revokedAt, activatedAt } = apiKey;
+  const isSuccessor = apiKey.replacesId !== null;
+  return (
     <>
-      <Filters>
-        <HaulerFilter query={query} />
-      </Filters>
-      <ListPage
-        path="/api-keys"
-        query={query}
-        fixed={pick(query, 'haulerId')}
-        label="API keys"
-        columns={columns}
-        keyOf={({ id }) => id}
-        empty={<Empty title="No key here.">Partners need a key for their first call: choose “New key”.</Empty>}
-      />
+      <DetailHead
+        title={name ?? `${prefix}…`}
+        label="Key"
+        badge={<Badge value={keyState(apiKey, Date.now())} />}
+        facts={{
+          'Last used': lastUsedAt === null ? 'never' : <Time value={lastUsedAt} />,
+          [revokedAt === null ? 'Expires' : 'Revoked']:
+            (revokedAt ?? expiresAt) === null ? 'never' : <Time value={revokedAt ?? expiresAt} />,
+        }}
+      >
+        <Facts
+          of={{
+            Key: <KeyPrefix value={prefix} />,
+            Opens: opened(apiKey),
+            Hauler: haulerName(haulerId),
+            Exchanges: <a href={linkTo('exchanges', { apiKeyId: id })}>calls with this key</a>,
+            Issued: <Time value={apiKey.createdAt} />,
+            'First used': isSuccessor && (isWaiting(apiKey) ? UNUSED : <Time value={activatedAt} />),
+            Replaces: isSuccessor && <OldKey successor={apiKey} />,
+            Id: <Id value={id} />,
+          }}
+        />
+        <KeyActions apiKey={apiKey} onRotate={() => setRotating(true)} />
+      </DetailHead>
+      {isRotating && <RotateForm apiKey={apiKey} onRotated={onRotated} onCancel={() => setRotating(false)} />}
     </>
   );
 }
 
-/** How far a rotation is: the new key was issued and is with its user, it was used, the old key has ended. */
-function HandOver({ successor: { replacesId, activatedAt, revokedAt } }: { successor: ApiKey }) {
-  const isShown = replacesId !== null && revokedAt === null;
-  // The old key may stand on another page of the list.
-  const { data: old } = useLoad(isShown ? `/api-keys/${replacesId}` : undefined);
-  if (!isShown) return null;
-  return (
-    <ol class="hand-over hint" aria-label={`Rotation of ${old?.prefix ?? 'a key'}`}>
-      <li class="done">issued</li>
-      <li class={activatedAt === null ? '' : 'done'}>
-        {activatedAt === null ? (
-          'not used yet: send it'
-        ) : (
-          <>
-            first used <Time value={activatedAt} />
-          </>
-        )}
-      </li>
-      {old !== undefined && <OldKey apiKey={old} isReplaced={activatedAt !== null} />}
-    </ol>
-  );
-}
-
-/** From the first use of the new key on, the old one has an end. */
-function OldKey({ apiKey: { revokedAt, expiresAt }, isReplaced }: { apiKey: ApiKey; isReplaced: boolean }) {
-  const end = revokedAt ?? expiresAt;
+/** From the first use of a successor on, the key that it replaces has an end. */
+function OldKey({ successor: { replacesId, activatedAt } }: { successor: ApiKey }) {
+  const { data: old } = useLoad(`/api-keys/${replacesId ?? ''}`);
+  const end = old?.revokedAt ?? old?.expiresAt ?? null;
   const hasEnded = end !== null && Date.parse(end) <= Date.now();
+  if (end === null || !(hasEnded || activatedAt !== null)) return <>the old key still works</>;
   return (
-    <li class={hasEnded ? 'done' : ''}>
-      {end === null || !(hasEnded || isReplaced) ? (
-        'the old key still works'
-      ) : (
-        <>
-          the old key {hasEnded ? 'ended' : 'ends'} <Time value={end} />
-        </>
-      )}
-    </li>
+    <>
+      the old key {hasEnded ? 'ended' : 'ends'} <Time value={end} />
+    </>
   );
 }
 
 function usesText(ending: KeyRemoval | undefined): string {
   const lastUsedAt = ending?.lastUsedAt ?? null;
   const sessions = ending?.sessions ?? 0;
-  const use = lastUsedAt === null ? 'It was never used.' : `It was last used ${new Date(lastUsedAt).toLocaleString()}.`;
+  const use = lastUsedAt === null ? 'It was never used.' : `It was last used ${wholeTime(lastUsedAt)}.`;
   return sessions === 0 ? use : `${use} It ends ${formatCount(sessions)} sessions of the console.`;
 }
 
-function KeyActions({ apiKey, onRotate }: { apiKey: ApiKey; onRotate: (key: ApiKey) => void }) {
+function KeyActions({ apiKey, onRotate }: { apiKey: ApiKey; onRotate: () => void }) {
   const { canWrite } = useSession();
   const state = keyState(apiKey, Date.now());
   if (state === 'revoked' || state === 'expired') return null;
   return (
-    <span class="actions">
-      <button type="button" disabled={!canWrite} onClick={() => onRotate(apiKey)}>
+    <p class="actions">
+      <button type="button" disabled={!canWrite} onClick={onRotate}>
         Rotate this key
       </button>
       <ActionButton
@@ -175,6 +179,6 @@ function KeyActions({ apiKey, onRotate }: { apiKey: ApiKey; onRotate: (key: ApiK
         }}
         work={() => send('DELETE', `/api-keys/${apiKey.id}`)}
       />
-    </span>
+    </p>
   );
 }

@@ -60,7 +60,11 @@ function ErasureList({ query, haulerId }: ErasuresProps) {
         label="Erasures by request"
         columns={columns}
         keyOf={({ id = '' }) => id}
-        empty={<Empty title="Nothing was erased by request yet." />}
+        empty={
+          <Empty title="Nothing was erased by request yet.">
+            Somebody asks for it: choose “New erasure”. Each leaves a receipt here.
+          </Empty>
+        }
       />
     </Card>
   );

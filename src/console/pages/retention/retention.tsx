@@ -16,11 +16,10 @@ import { Erasures } from './erasures.js';
 export function RetentionPage({ query }: PageProps) {
   const { choices } = useHaulers();
   const haulerId = query.get('haulerId') ?? (choices.length === 1 ? [choices[0]].flat()[0] : undefined);
-  // One thing at a time: two forms on one page would be mistaken for each other.
-  const isErasing = query.has('erasure') || query.has('new');
+  if (query.has('erasure')) return <Erasures query={query} haulerId={haulerId} />;
   return (
     <>
-      <p>
+      <p class="actions">
         <a href="/docs/guides/holds" target="_blank" rel="noopener">
           How retention and erasure work
         </a>
@@ -35,7 +34,10 @@ export function RetentionPage({ query }: PageProps) {
           defaultValue={haulerId}
         />
       </form>
-      {haulerId !== undefined && haulerId !== '' && !isErasing && <HaulerKeeping key={haulerId} haulerId={haulerId} />}
+      {/* One form at a time: two of them on one page would be mistaken for each other. */}
+      {haulerId !== undefined && haulerId !== '' && !query.has('new') && (
+        <HaulerKeeping key={haulerId} haulerId={haulerId} />
+      )}
       <Erasures query={query} haulerId={haulerId} />
     </>
   );
@@ -154,11 +156,7 @@ const TRUCKS: readonly Column<DeletableOfTruck>[] = [
   { title: 'Newest', cell: ({ newest }) => <Time value={newest} /> },
 ];
 
-function PreviewCounts({
-  preview: { recordings, bytes, held, oldest, newest, trucks },
-}: {
-  preview: RetentionPreview;
-}) {
+function PreviewCounts({ preview: { recordings, bytes, held, trucks } }: { preview: RetentionPreview }) {
   return (
     <>
       {recordings === 0 ? (
@@ -168,13 +166,7 @@ function PreviewCounts({
           {formatCount(recordings)} recordings ({formatBytes(bytes)}) are deleted by it.
         </p>
       )}
-      <Facts
-        of={{
-          'Kept by holds': formatCount(held),
-          Oldest: oldest !== undefined && <Time value={oldest} />,
-          Newest: newest !== undefined && <Time value={newest} />,
-        }}
-      />
+      {held > 0 && <p>Holds keep {formatCount(held)} more.</p>}
       {trucks.length > 0 && (
         <Table
           label="By truck"

@@ -48,7 +48,7 @@ export function SandboxPage({ query }: PageProps) {
   } as const;
   return (
     <>
-      <p>Each scenario simulates a fault for one hauler or customer. It ends by itself.</p>
+      <p class="hint">Each scenario simulates a fault for one hauler or customer. It ends by itself.</p>
       <Loadable of={catalogue}>
         {({ data }) =>
           isPartner ? <Switches catalogue={data} subject={own} /> : <AdminScenarios catalogue={data} query={query} />
@@ -115,14 +115,6 @@ function Switches({ catalogue, subject }: { catalogue: readonly SandboxScenario[
       )}
       {active.error !== undefined && <ErrorBox error={active.error} onRetry={active.reload} />}
       {subject.clock !== undefined && <Clock path={subject.clock} subject={subject} />}
-      {running.length > 1 && (
-        <p class="actions">
-          <ActionButton
-            label={`End all scenarios of ${subject.name}`}
-            work={() => Promise.all(running.map(({ name }) => send('DELETE', `${subject.scenarios}/${name}`)))}
-          />
-        </p>
-      )}
       <ul class="scenarios">
         {(active.data === undefined ? [] : catalogue).map((scenario) => (
           <ScenarioRow

@@ -1,30 +1,17 @@
-import type { SyncRun } from '../../../contracts/admin/sync-run.dto.js';
+import type { SyncCounts, SyncRun } from '../../../contracts/admin/sync-run.dto.js';
 import { SYNC_KINDS } from '../../../contracts/admin/sync.values.js';
 import { linkTo } from '../../client/address.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { useLoad } from '../../client/load.js';
 import { useSession } from '../../client/session.js';
 import { type Column, Table } from '../../parts/listing.js';
-import { Detail, DetailHead, RunBadge } from '../../parts/states.js';
-import { Count, Facts, Id, Time } from '../../parts/values.js';
+import { Card, Detail, DetailHead, RunBadge } from '../../parts/states.js';
+import { Facts, formatCount, Id, Time } from '../../parts/values.js';
 import { RunChanges } from './run-changes.js';
 import { HeldRun } from './run-held.js';
 import { Refusals } from './run-refusals.js';
 
 const LIVE_MS = 2_000;
-const COUNTS = [
-  'received',
-  'created',
-  'updated',
-  'unchanged',
-  'deactivated',
-  'restored',
-  'stale',
-  'flagged',
-  'held',
-  'quarantined',
-] as const;
-
 /** One run: its counts, its changes, and the records that it refused or flagged. */
 export function RunDetails({ id, query }: { id: string; query: URLSearchParams }) {
   const path = `/sync-runs/${encodeURIComponent(id)}` as const;
@@ -33,8 +20,11 @@ export function RunDetails({ id, query }: { id: string; query: URLSearchParams }
     <Detail path={path} everyMs={LIVE_MS} back={back} list="All runs">
       {(data) => (
         <>
+          <RunHead run={data} />
           {data.status === 'held' && <HeldRun run={data} path={path} query={query} />}
-          <RunFacts run={data} />
+          <Card title="Records">
+            <Counts run={data} />
+          </Card>
           <Refusals run={data} path={path} query={query} />
           <RunChanges path={path} query={query} />
         </>
@@ -43,7 +33,7 @@ export function RunDetails({ id, query }: { id: string; query: URLSearchParams }
   );
 }
 
-function RunFacts({ run }: { run: SyncRun }) {
+function RunHead({ run }: { run: SyncRun }) {
   const haulerName = useHaulerName();
   const { isPartner } = useSession();
   const { data: connection } = useLoad(isPartner ? undefined : `/connections/${run.connectionId}`);
@@ -65,20 +55,20 @@ function RunFacts({ run }: { run: SyncRun }) {
           Id: <Id value={run.id} />,
         }}
       />
-      <Counts run={run} />
     </DetailHead>
   );
 }
 
 /** One row per count, so that the table fits a phone. Counts that are zero everywhere are left out. */
 function Counts({ run }: { run: SyncRun }) {
-  const present = COUNTS.filter((name, index) => index === 0 || SYNC_KINDS.some((kind) => run.counts[kind][name] > 0));
-  const columns: readonly Column<(typeof COUNTS)[number]>[] = [
+  const names = Object.keys(run.counts.sites) as (keyof SyncCounts)[];
+  const present = names.filter((name, index) => index === 0 || SYNC_KINDS.some((kind) => run.counts[kind][name] > 0));
+  const columns: readonly Column<keyof SyncCounts>[] = [
     { title: 'Records', cell: (name) => name },
     ...SYNC_KINDS.map((kind) => ({
       title: kind,
       isNumber: true,
-      cell: (name: (typeof COUNTS)[number]) => <Count value={run.counts[kind][name]} />,
+      cell: (name: keyof SyncCounts) => formatCount(run.counts[kind][name]),
     })),
   ];
   return <Table label="Counts" rows={present} columns={columns} keyOf={(name) => name} isNarrow />;

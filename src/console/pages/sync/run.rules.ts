@@ -1,4 +1,4 @@
-import type { SyncCounts, SyncRunCounts } from '../../../contracts/admin/sync-run.dto.js';
+import type { SyncRunCounts } from '../../../contracts/admin/sync-run.dto.js';
 import { SYNC_KINDS, type SyncKind } from '../../../contracts/admin/sync.values.js';
 
 /** `3 sites and 12 materials`, without what there is none of. */
@@ -10,45 +10,11 @@ export function countsOf(counts: readonly (readonly [count: number, kind: SyncKi
   return parts.length === 0 ? last : `${parts.join(', ')} and ${last}`;
 }
 
-/** The changes of a run in the order in which a bar stacks them. */
-export const CHANGES = [
-  { name: 'created', title: 'Created' },
-  { name: 'updated', title: 'Updated' },
-  { name: 'restored', title: 'Restored' },
-  { name: 'deactivated', title: 'Deactivated' },
-  { name: 'held', title: 'Held' },
-  { name: 'quarantined', title: 'Quarantined' },
-] as const;
+const CHANGES = ['created', 'updated', 'restored', 'deactivated', 'held', 'quarantined'] as const;
 
-export type ChangeName = (typeof CHANGES)[number]['name'];
-
-/** The counts of all kinds together. */
-export function totalsOf(counts: SyncRunCounts): SyncCounts {
-  const names = Object.keys(counts.sites) as (keyof SyncCounts)[];
-  const sum = (name: keyof SyncCounts) => SYNC_KINDS.reduce((total, kind) => total + counts[kind][name], 0);
-  return Object.fromEntries(names.map((name) => [name, sum(name)])) as unknown as SyncCounts;
-}
-
-export interface BarPart {
-  readonly name: ChangeName;
-  readonly count: number;
-  /** Of the height of the chart. */
-  readonly share: number;
-}
-
-/**
- * The parts of each bar. The height grows with the logarithm of the number of changes, so that a run with three changes
- * is visible beside one with a million.
- */
-export function barsOf(all: readonly SyncRunCounts[]): BarPart[][] {
-  const counts = all.map(totalsOf);
-  const changes = (each: SyncCounts) => CHANGES.reduce((sum, { name }) => sum + each[name], 0);
-  const highest = Math.max(1, ...counts.map(changes));
-  return counts.map((each) => {
-    const total = changes(each);
-    const height = Math.log1p(total) / Math.log1p(highest);
-    return CHANGES.filter(({ name }) => each[name] > 0).map(({ name }) => {
-      return { name, count: each[name], share: (height * each[name]) / total };
-    });
-  });
+/** `5 created, 2 held`: the changes of all kinds together, without what there is none of. */
+export function changesOf(counts: SyncRunCounts): string {
+  const sums = CHANGES.map((name) => [SYNC_KINDS.reduce((sum, kind) => sum + counts[kind][name], 0), name] as const);
+  const changes = sums.filter(([sum]) => sum > 0).map(([sum, name]) => `${sum.toLocaleString()} ${name}`);
+  return changes.length === 0 ? 'none' : changes.join(', ');
 }

@@ -36,7 +36,8 @@ function TicketList({ query }: PageProps) {
       ),
     },
     { title: 'Received', cell: ({ updatedAt }) => <Time value={updatedAt} /> },
-    { title: 'Materials', cell: ({ materials }) => <span translate={false}>{materialsOf(materials)}</span> },
+    { title: 'Material', cell: ({ materials }) => <span translate={false}>{namesOf(materials)}</span> },
+    { title: 'Quantity', isNumber: true, cell: ({ materials }) => quantitiesOf(materials) },
     { title: 'Hauler', cell: ({ haulerId }) => haulerName(haulerId) },
   ];
   return (
@@ -44,6 +45,7 @@ function TicketList({ query }: PageProps) {
       path="/tickets"
       query={query}
       filters={FILTERS}
+      folded
       everyMs={LIVE_MS}
       hasCsv
       label="Tickets"
@@ -65,11 +67,16 @@ function numbersOf({ inboundFlow, outboundFlow }: Pick<Ticket, 'inboundFlow' | '
   return numbers.length === 0 ? 'without a number' : numbers.join(' / ');
 }
 
-function materialsOf(materials: Ticket['materials']): string {
-  const names = materials
-    .slice(0, 2)
-    .map(({ name, quantity, unitOfMeasure }) => `${name} ${formatCount(quantity)} ${unitOfMeasure}`);
-  return names.join(', ') + (materials.length > 2 ? ` and ${materials.length - 2} more` : '');
+function namesOf(materials: Ticket['materials']): string {
+  const names = [...new Set(materials.map(({ name }) => name))];
+  return names.slice(0, 2).join(', ') + (names.length > 2 ? ` and ${names.length - 2} more` : '');
+}
+
+/** The sum of each unit. */
+function quantitiesOf(materials: Ticket['materials']): string {
+  const sums = new Map<string, number>();
+  for (const { unitOfMeasure: unit, quantity } of materials) sums.set(unit, (sums.get(unit) ?? 0) + quantity);
+  return [...sums].map(([unit, sum]) => `${formatCount(sum)} ${unit}`).join(', ');
 }
 
 /** One ticket: its contents, and its story. */
@@ -141,8 +148,11 @@ function Materials({ materials }: Pick<Ticket, 'materials'>) {
         </>
       ),
     },
-    { title: 'Quantity', isNumber: true, cell: ({ quantity }) => formatCount(quantity) },
-    { title: 'Unit', cell: ({ unitOfMeasure }) => unitOfMeasure },
+    {
+      title: 'Quantity',
+      isNumber: true,
+      cell: ({ quantity, unitOfMeasure }) => `${formatCount(quantity)} ${unitOfMeasure}`,
+    },
     {
       title: 'Unit price',
       isNumber: true,

@@ -10,28 +10,14 @@ import type { BodyOf } from '../../client/contract.js';
 import { useHaulers } from '../../client/haulers.js';
 import { FieldErrorOf } from '../../parts/field-errors.js';
 import { bodyOf, Field, Form, Input, Options, Select } from '../../parts/forms.js';
-import { CopyButton } from '../../parts/values.js';
+import { CopyButton, wholeTime } from '../../parts/values.js';
 import { Card } from '../../parts/states.js';
-
-type Subject = TopicName extends `${infer Of}.${string}` ? Of : never;
-
-/** The compiler asks for a new subject. */
-const SUBJECTS: Readonly<Record<Subject, string>> = {
-  ticket: 'Tickets',
-  account: 'Accounts',
-  clip: 'Clips',
-  recording: 'Recordings',
-  sync: 'Synchronisation',
-  connection: 'Connections',
-  key: 'Keys',
-};
 
 /** By subject. To people goes only what is sent once for each change. */
 function topicsFor(format: WebhookFormat): readonly (readonly [string, readonly TopicName[]])[] {
   const offered = TOPIC_NAMES.filter((name) => format === 'standard' || topicOf(name).isState === true);
-  return Object.entries(SUBJECTS)
-    .map(([subject, title]) => [title, offered.filter((name) => name.startsWith(`${subject}.`))] as const)
-    .filter(([, names]) => names.length > 0);
+  const subjects = [...new Set(offered.map((name) => name.split('.')[0] ?? name))];
+  return subjects.map((subject) => [subject, offered.filter((name) => name.startsWith(`${subject}.`))]);
 }
 
 const FORMATS: readonly (readonly [WebhookFormat, string])[] = [
@@ -128,9 +114,7 @@ export function NewSecret({ issued, onClose }: NewSecretProps) {
       <p class="secret">
         <code>{secret}</code> <CopyButton text={secret} label="Copy the secret" />
       </p>
-      {formerSecretUntil !== null && (
-        <p>The former secret signs as well until {new Date(formerSecretUntil).toLocaleString()}.</p>
-      )}
+      {formerSecretUntil !== null && <p>The former secret signs as well until {wholeTime(formerSecretUntil)}.</p>}
       <button type="button" onClick={onClose}>
         I have stored the secret
       </button>

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { WebhookDelivery } from '../../../contracts/admin/webhook-delivery.dto.js';
 import type { IssuedWebhookEndpoint, WebhookEndpoint } from '../../../contracts/admin/webhook-endpoint.dto.js';
-import { change, linkTo, linkToFilter, type PageProps } from '../../client/address.js';
+import { change, linkTo, linkToFilter, open, type PageProps } from '../../client/address.js';
 import { send } from '../../client/api.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { ActionButton, NewLink } from '../../parts/forms.js';
 import { type Column, ListPage } from '../../parts/listing.js';
-import { Badge, Empty } from '../../parts/states.js';
-import { KeyPrefix, Time } from '../../parts/values.js';
+import { Badge, Detail, DetailHead, Empty, State } from '../../parts/states.js';
+import { Facts, Id, KeyPrefix, Time } from '../../parts/values.js';
 import { DeliveryList, LastAnswer } from './webhook-deliveries.js';
 import { EndpointForm, NewSecret } from './webhook-forms.js';
 
@@ -20,136 +20,156 @@ const DISABLED = {
 /** Endpoints, their secrets, and what was delivered. */
 export function WebhooksPage({ query }: PageProps) {
   const [issued, setIssued] = useState<IssuedWebhookEndpoint>();
-  const [changed, setChanged] = useState<WebhookEndpoint>();
-  const [tested, setTested] = useState<WebhookDelivery>();
-  const show = (secret?: IssuedWebhookEndpoint) => {
+  const id = query.get('endpoint');
+  const show = (secret: IssuedWebhookEndpoint | undefined) => {
     setIssued(secret);
-    setChanged(undefined);
-    change({ new: undefined });
+    if (query.has('new')) open(linkTo('webhooks', { endpoint: secret?.id }));
     scrollTo({ top: 0 });
   };
   return (
     <>
       {issued !== undefined && <NewSecret issued={issued} onClose={() => setIssued(undefined)} />}
-      {query.has('new') && <EndpointForm onSaved={show} onCancel={() => change({ new: undefined })} />}
-      {changed !== undefined && (
-        <EndpointForm key={changed.id} endpoint={changed} onSaved={show} onCancel={() => setChanged(undefined)} />
+      {id === null ? (
+        <>
+          {query.has('new') ? (
+            <EndpointForm onSaved={show} onCancel={() => change({ new: undefined })} />
+          ) : (
+            <p class="actions">
+              <NewLink href={linkTo('webhooks', { new: 1 })} label="New endpoint" />
+              <a href="/docs/guides/webhooks" target="_blank" rel="noopener">
+                How to receive webhooks
+              </a>
+            </p>
+          )}
+          <EndpointList query={query} />
+          <DeliveryList query={query} />
+        </>
+      ) : (
+        <Detail
+          path={`/webhook-endpoints/${encodeURIComponent(id)}`}
+          back={linkToFilter('webhooks', query, { endpoint: undefined })}
+          list="All endpoints"
+        >
+          {(data) => (
+            <>
+              <EndpointDetails endpoint={data} onIssued={show} />
+              <DeliveryList query={query} />
+            </>
+          )}
+        </Detail>
       )}
-      {!query.has('new') && changed === undefined && (
-        <p class="actions">
-          <NewLink href={linkTo('webhooks', { new: 1 })} label="New endpoint" />
-          <a href="/docs/guides/webhooks" target="_blank" rel="noopener">
-            How to receive webhooks
-          </a>
-        </p>
-      )}
-      {tested !== undefined && (
-        <p class="notice" role="status">
-          The test was {tested.status === 'delivered' ? 'delivered' : 'not delivered'}. Answer:{' '}
-          <LastAnswer delivery={tested} />
-        </p>
-      )}
-      <EndpointList query={query} onIssued={show} onTested={setTested} onChange={setChanged} />
-      <DeliveryList query={query} />
     </>
   );
 }
 
-interface EndpointListProps extends PageProps {
-  readonly onIssued: (issued: IssuedWebhookEndpoint) => void;
-  readonly onTested: (delivery: WebhookDelivery) => void;
-  readonly onChange: (endpoint: WebhookEndpoint) => void;
-}
-
-function EndpointList({ query, onIssued, onTested, onChange }: EndpointListProps) {
+function EndpointList({ query }: PageProps) {
   const haulerName = useHaulerName();
-  const only = query.get('endpoint');
   const columns: readonly Column<WebhookEndpoint>[] = [
-    {
-      title: 'Endpoint',
-      cell: ({ id, url, topics, keyPrefix }) => (
-        <>
-          <a href={linkToFilter('webhooks', query, { endpoint: id })} aria-current={only === id ? 'true' : undefined}>
-            {url}
-          </a>
-          <div class="hint">
-            {topics.join(', ')} {keyPrefix !== undefined && <KeyPrefix value={keyPrefix} />}
-          </div>
-        </>
-      ),
-    },
+    { title: 'Endpoint', cell: ({ id, url }) => <a href={linkToFilter('webhooks', query, { endpoint: id })}>{url}</a> },
+    { title: 'State', cell: (endpoint) => <EndpointState of={endpoint} /> },
+    { title: 'Topics', cell: ({ topics }) => topics.join(', ') },
     { title: 'Format', cell: ({ format }) => format },
-    {
-      title: 'State',
-      cell: ({ enabled, disabledReason, failingSince, dropped }) => (
-        <>
-          <Badge
-            value={
-              enabled
-                ? failingSince === null
-                  ? 'enabled'
-                  : 'failing'
-                : disabledReason === null
-                  ? 'paused'
-                  : 'disabled'
-            }
-          />
-          {disabledReason !== null && <div class="hint">{DISABLED[disabledReason]}</div>}
-          {failingSince !== null && (
-            <div class="hint">
-              failing since <Time value={failingSince} />
-            </div>
-          )}
-          {dropped > 0 && <div class="hint">{dropped} too many were deleted</div>}
-        </>
-      ),
-    },
     { title: 'Hauler', cell: ({ haulerId }) => (haulerId === undefined ? 'all' : haulerName(haulerId)) },
-    {
-      title: 'Actions',
-      cell: (endpoint) => (
-        <EndpointActions endpoint={endpoint} onIssued={onIssued} onTested={onTested} onChange={onChange} />
-      ),
-    },
   ];
   return (
+    <ListPage
+      path="/webhook-endpoints"
+      query={query}
+      name="endpoints"
+      label="Webhook endpoints"
+      columns={columns}
+      keyOf={({ id }) => id}
+      empty={
+        <Empty title="No endpoint yet.">Choose “New endpoint” to get what happens instead of asking for it.</Empty>
+      }
+    />
+  );
+}
+
+const stateOf = ({ enabled, failingSince, disabledReason }: WebhookEndpoint): string => {
+  if (enabled) return failingSince === null ? 'enabled' : 'failing';
+  return disabledReason === null ? 'paused' : 'disabled';
+};
+
+const EndpointState = ({ of }: { of: WebhookEndpoint }) => (
+  <>
+    <State value={stateOf(of)} reason={of.disabledReason && DISABLED[of.disabledReason]} />
+    {of.failingSince !== null && (
+      <div class="hint">
+        since <Time value={of.failingSince} />
+      </div>
+    )}
+  </>
+);
+
+interface EndpointProps {
+  readonly endpoint: WebhookEndpoint;
+  readonly onIssued: (issued: IssuedWebhookEndpoint) => void;
+}
+
+function EndpointDetails({ endpoint, onIssued }: EndpointProps) {
+  const [tested, setTested] = useState<WebhookDelivery>();
+  const [isChanging, setChanging] = useState(false);
+  const haulerName = useHaulerName();
+  const { id, url, format, topics, keyPrefix, haulerId, dropped, disabledReason, failingSince } = endpoint;
+  return (
     <>
-      <ListPage
-        path="/webhook-endpoints"
-        query={query}
-        name="endpoints"
-        label="Webhook endpoints"
-        columns={columns}
-        keyOf={({ id }) => id}
-        empty={
-          <Empty title="No endpoint yet.">Choose “New endpoint” to get what happens instead of asking for it.</Empty>
-        }
-      />
-      {only !== null && (
-        <p>
-          <a href={linkToFilter('webhooks', query, { endpoint: undefined })}>Deliveries of all endpoints</a>
-        </p>
+      <DetailHead
+        title={url}
+        label="Endpoint"
+        badge={<Badge value={stateOf(endpoint)} />}
+        facts={{
+          Topics: topics.join(', '),
+          'Failing since': failingSince !== null && <Time value={failingSince} />,
+          Disabled: disabledReason !== null && DISABLED[disabledReason],
+        }}
+      >
+        <Facts
+          of={{
+            Format: format,
+            Hauler: haulerId === undefined ? 'all' : haulerName(haulerId),
+            'Key of the partner': keyPrefix !== undefined && <KeyPrefix value={keyPrefix} />,
+            'Deleted, because too many waited': dropped > 0 && dropped,
+            Id: <Id value={id} />,
+          }}
+        />
+        {tested !== undefined && (
+          <p class="notice" role="status">
+            The test was {tested.status === 'delivered' ? 'delivered' : 'not delivered'}. Answer:{' '}
+            <LastAnswer delivery={tested} />
+          </p>
+        )}
+        <EndpointActions
+          endpoint={endpoint}
+          onIssued={onIssued}
+          onTested={setTested}
+          onChange={() => setChanging(true)}
+        />
+      </DetailHead>
+      {isChanging && (
+        <EndpointForm endpoint={endpoint} onSaved={() => setChanging(false)} onCancel={() => setChanging(false)} />
       )}
     </>
   );
 }
 
-interface EndpointActionsProps extends Omit<EndpointListProps, 'query'> {
-  readonly endpoint: WebhookEndpoint;
+interface EndpointActionsProps extends EndpointProps {
+  readonly onTested: (delivery: WebhookDelivery) => void;
+  readonly onChange: () => void;
 }
 
 function EndpointActions({ endpoint, onIssued, onTested, onChange }: EndpointActionsProps) {
   const { id, enabled, format } = endpoint;
   const path = `/webhook-endpoints/${id}` as const;
   return (
-    <span class="actions">
+    <p class="actions">
       <ActionButton
         label="Test"
         busy="Testing …"
         needs="operator"
         work={async () => onTested(await send('POST', `${path}/test`))}
       />
-      <button type="button" onClick={() => onChange(endpoint)}>
+      <button type="button" onClick={onChange}>
         Change
       </button>
       <ActionButton label={enabled ? 'Pause' : 'Enable'} work={() => send('PATCH', path, { enabled: !enabled })} />
@@ -164,8 +184,11 @@ function EndpointActions({ endpoint, onIssued, onTested, onChange }: EndpointAct
         label="Delete"
         kind="danger"
         confirm="Its deliveries are deleted too."
-        work={() => send('DELETE', path)}
+        work={async () => {
+          await send('DELETE', path);
+          open(linkTo('webhooks'));
+        }}
       />
-    </span>
+    </p>
   );
 }

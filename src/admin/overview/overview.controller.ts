@@ -1,10 +1,12 @@
-import { Controller, Inject } from '@nestjs/common';
-import { Route } from '../auth/route.js';
-import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import { ENV, type Env } from '../config/env.js';
-import { formatInstant } from '../contracts/common/instant.js';
-import { ExchangeHours } from '../exchanges/exchange-hours.repository.js';
-import { StoredHours } from '../vision/recordings/recordings.service.js';
+import { Controller, Inject, Query } from '@nestjs/common';
+import { Route } from '../../auth/route.js';
+import { ADMIN_API } from '../../contracts/admin/admin.api.js';
+import { OverviewDaysQuery } from '../../contracts/admin/overview.dto.js';
+import { ENV, type Env } from '../../config/env.js';
+import { formatInstant } from '../../contracts/common/instant.js';
+import { ExchangeHours } from '../../exchanges/exchange-hours.repository.js';
+import { StoredHours } from '../../vision/recordings/recordings.service.js';
+import { OverviewDaysService } from './overview-days.service.js';
 
 const HOUR_MS = 3_600_000;
 const HOURS = 24;
@@ -21,7 +23,13 @@ export class OverviewController {
     @Inject(ENV) private readonly env: Pick<Env, 'EXCHANGE_LOG'>,
     private readonly exchanges: ExchangeHours,
     private readonly stored: StoredHours,
+    private readonly days: OverviewDaysService,
   ) {}
+
+  @Route(ADMIN_API, 'getOverviewDays')
+  getDays(@Query() query: OverviewDaysQuery) {
+    return this.days.of(query);
+  }
 
   @Route(ADMIN_API, 'getOverview')
   async get() {
