@@ -24,10 +24,10 @@ await build({
   keepNames: true,
   sourcemap: true,
   sourcesContent: false,
-  // Nest imports the first two by their names when it first needs them. The last four are optional, and not installed.
+  // Nest imports the first two by their names when it first needs them. The others are optional: the image is built without them.
   external: [
     ...['class-transformer', 'class-validator', 'reflect-metadata'],
-    ...['pg-native', '@nestjs/microservices', '@nestjs/websockets', '@fastify/static'],
+    ...['pg-native', 'pg-cloudflare', '@nestjs/microservices', '@nestjs/websockets', '@fastify/static'],
   ],
   // Before any class of any part; the rest is for packages in CommonJS.
   banner: {

@@ -87,8 +87,10 @@ export async function createApp(
     ),
   );
   adapter.onRefused = reportRefused(metrics, logger);
+  const demo = env.DEMO ? await import('./demo/received-webhooks.js') : undefined;
   // No push of a ticket is matched against pages.
   adapter.registerLast = () => {
+    demo?.serveReceivedWebhooks(app, env);
     serveDocuments(app, env);
     serveConsole(app);
   };

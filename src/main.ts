@@ -26,6 +26,10 @@ import { STORAGE, type Storage } from './storage/storage.js';
 /** A listening service. `stop` completes within SHUTDOWN_DRAIN and SHUTDOWN_GRACE together. */
 interface Serving {
   readonly port: number;
+  /** Of a link that signs in to the console once. */
+  readonly newSignInCode: () => string;
+  /** Aborted at the beginning of the stop. */
+  readonly stopping: AbortSignal;
   stop(): Promise<void>;
 }
 
@@ -34,7 +38,8 @@ async function main(): Promise<void> {
   const declared = readEnv();
   const logger = createLogger(declared);
   prepare(declared, logger);
-  const { env, stop: stopDatabase } = await resolveEnv(declared, logger);
+  const { env: resolved, stop: stopDatabase } = await resolveEnv(declared, logger);
+  const env = resolved.DEMO ? (await import('./demo/demo-person.js')).withDemoPerson(resolved) : resolved;
   protectSecrets(secretTexts(env));
   try {
     if (env.MIGRATE_ON_START) await migrate(env.DATABASE_URL, { report: (sentence) => logger.warn(sentence) });
@@ -61,8 +66,9 @@ function prepare(env: Env, logger: Logger): void {
 
 async function serve(env: ResolvedEnv, logger: Logger): Promise<Serving> {
   // A start that the configuration or the database refuses does not load it.
-  const [{ createApp }, { ReadinessService }] = await Promise.all([
+  const [{ createApp }, { SignInLinks }, { ReadinessService }] = await Promise.all([
     import('./app.setup.js'),
+    import('./auth/sign-in-links.js'),
     import('./health/readiness.service.js'),
   ]);
   const app = await createApp(env, logger);
@@ -77,7 +83,9 @@ async function serve(env: ResolvedEnv, logger: Logger): Promise<Serving> {
   inBackground(warnOfMissingParts(app, env, logger));
   const server = app.getHttpServer();
   const { port } = server.address() as AddressInfo;
+  const stopping = new AbortController();
   const stop = async () => {
+    stopping.abort();
     const adapter = app.getHttpAdapter() as HttpAdapter;
     app.get(ReadinessService).beginStop();
     adapter.beginDraining();
@@ -87,7 +95,7 @@ async function serve(env: ResolvedEnv, logger: Logger): Promise<Serving> {
     inBackground(adapter.stopAccepting());
     await app.close();
   };
-  return { port, stop };
+  return { port, stop, stopping: stopping.signal, newSignInCode: () => app.get(SignInLinks).issue() };
 }
 
 async function listen(app: INestApplication, { PORT, HOST }: ResolvedEnv): Promise<void> {
@@ -113,8 +121,9 @@ async function warnOfMissingParts(app: INestApplication, env: ResolvedEnv, logge
   logger.warn(`STORAGE_URL: ${reason} Until it can be written to, downloads wait and uploads are refused with 503.`);
 }
 
-/** Prints the address, and with DEMO the examples to paste. A demo that cannot be seeded does not stop the service. */
-async function announce({ port }: Serving, env: ResolvedEnv, logger: Logger): Promise<void> {
+/** Prints the address. With DEMO it fills the demo while the service runs, and prints the welcome at the end. */
+async function announce(serving: Serving, env: ResolvedEnv, logger: Logger): Promise<void> {
+  const { port } = serving;
   const output = standardOutput();
   const address = httpUrl(env.HOST, port);
   const details = { version: serviceVersion(), address, database: publicUrl(env.DATABASE_URL) };
@@ -123,14 +132,30 @@ async function announce({ port }: Serving, env: ResolvedEnv, logger: Logger): Pr
   await output.drain();
   const baseUrl = httpUrl(env.HOST === '0.0.0.0' || env.HOST === '::' ? '127.0.0.1' : env.HOST, port);
   if (env.EMBEDDED) storeServiceAddress(env.DATA_DIR, baseUrl);
-  if (!env.DEMO) return;
-  const [{ seedDemo }, { welcome }] = await Promise.all([import('./demo/seed.js'), import('./demo/welcome.js')]);
-  try {
-    output.write(welcome(env, baseUrl, await seedDemo(env, baseUrl)));
-    await output.drain();
-  } catch (error) {
-    process.stderr.write(`The demo could not be set up: ${error instanceof Error ? error.message : String(error)}\n`);
-  }
+  if (env.DEMO) await announceDemo(serving, env, baseUrl, logger);
+}
+
+/** A demo that cannot be filled leaves a running service and one sentence. A stop ends it without one. */
+async function announceDemo(
+  { newSignInCode, stopping }: Serving,
+  env: ResolvedEnv,
+  baseUrl: string,
+  logger: Logger,
+): Promise<void> {
+  const output = standardOutput();
+  const [{ makeDemo }, { examples, welcome }] = await Promise.all([
+    import('./demo/make-demo.js'),
+    import('./demo/welcome.js'),
+  ]);
+  // The demo has refused pushes on purpose: their lines would stand above the welcome.
+  if (logger.level === 'info') logger.level = 'warn';
+  const { demo, missing } = await makeDemo(env, baseUrl, stopping);
+  logger.level = env.LOG_LEVEL;
+  if (stopping.aborted) return;
+  if (missing.length > 0) process.stderr.write(`The demo is not complete: ${missing.join('; ')}\n`);
+  if (demo !== undefined) output.write(examples(env, baseUrl, demo));
+  output.write(welcome(env, baseUrl, newSignInCode()));
+  await output.drain();
 }
 
 const httpUrl = (host: string, port: number): string => `http://${urlHost(host)}:${port}`;

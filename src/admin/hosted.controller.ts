@@ -2,6 +2,7 @@ import { Controller, Param, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
+import { DryRunQuery } from '../contracts/admin/fields.js';
 import {
   HostedCamera,
   HostedHaulerParam,
@@ -26,8 +27,12 @@ export class HostedController {
   ) {}
 
   @Route(ADMIN_API, 'replaceHostedSiteData')
-  replaceSiteData(@Param() { haulerId }: HostedHaulerParam, @JsonBody() body: unknown) {
-    return this.siteData.replace(haulerId, body);
+  replaceSiteData(
+    @Param() { haulerId }: HostedHaulerParam,
+    @Query() { dryRun }: DryRunQuery,
+    @JsonBody() body: unknown,
+  ) {
+    return this.siteData.replace(haulerId, body, dryRun);
   }
 
   @Route(ADMIN_API, 'setHostedCamera')

@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import { PersonSignIn } from '../auth/people/person-sign-in.js';
 import { SessionList } from '../auth/people/session-list.service.js';
 import { Route } from '../auth/route.js';
+import { SignInLinks } from '../auth/sign-in-links.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
 import { SERVICE_API } from '../contracts/admin/service.api.js';
@@ -13,11 +14,17 @@ export class PeopleController {
   constructor(
     private readonly signIns: PersonSignIn,
     private readonly sessions: SessionList,
+    private readonly links: SignInLinks,
   ) {}
 
   @Route(SERVICE_API, 'getSignInOptions')
   options() {
     return { people: this.signIns.isOn };
+  }
+
+  @Route(SERVICE_API, 'signInByLink')
+  openLink(@Query('code') code: unknown, @Req() request: Request, @Res() response: Response) {
+    return this.links.open(String(code), request, response);
   }
 
   @Route(SERVICE_API, 'beginSignIn')

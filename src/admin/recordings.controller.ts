@@ -37,7 +37,7 @@ export class RecordingsController {
 
   @Route(ADMIN_API, 'getRecording')
   async get(@Param() { id }: IdParam) {
-    return this.holds.markedOne(await this.recordings.get(id));
+    return this.holds.markedOne(await this.recordings.details(id));
   }
 
   @Route(ADMIN_API, 'retryRecording')

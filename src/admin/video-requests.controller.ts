@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import { actorOf } from '../auth/action-log.interceptor.js';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
+import { DryRunQuery } from '../contracts/admin/fields.js';
 import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
 import { OrderVideoRequest, VideoRequestQuery } from '../contracts/admin/video-request.dto.js';
 import {
@@ -76,7 +77,7 @@ export class VideoRequestsController {
   }
 
   @Route(ADMIN_API, 'deleteVideoSubscription')
-  removeSubscription(@Param() { id }: IdParam) {
-    return this.subscriptions.remove(id);
+  removeSubscription(@Param() { id }: IdParam, @Query() { dryRun }: DryRunQuery) {
+    return this.subscriptions.remove(id, dryRun);
   }
 }

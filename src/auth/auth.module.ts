@@ -19,6 +19,7 @@ import { PersonSignIn } from './people/person-sign-in.js';
 import { SessionList } from './people/session-list.service.js';
 import { RateLimit } from './rate-limit.js';
 import { RouteGuard } from './route.guard.js';
+import { SignInLinks } from './sign-in-links.js';
 
 /** A module of its own that is not global, because Nest stops such a module before the global database module. */
 @Module({ providers: [LastUse], exports: [LastUse] })
@@ -47,6 +48,7 @@ const exported = [
   ConsoleSessions,
   GuessLimit,
   HaulersService,
+  SignInLinks,
   KeyRotation,
   OidcClient,
   People,

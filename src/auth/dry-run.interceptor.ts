@@ -15,7 +15,10 @@ export class DryRuns implements NestInterceptor {
     const request = context.switchToHttp().getRequest<Request>();
     const { route } = servedBy(request.call);
     const place = dryRunPlaceOf(route) ?? 'body';
-    if (place === 'query' && route.upload === undefined) await parseUnreadBody(request);
+    const { upload } = route;
+    if (place === 'query' && (upload === undefined || upload.schema !== undefined)) {
+      await parseUnreadBody(request, upload?.maxBytes);
+    }
     const other = place === 'query' ? request.call.parsedBody : request.query;
     if (isJsonObject(other) && 'dryRun' in other) throw misplaced(place);
     return next.handle().pipe(

@@ -17,13 +17,14 @@ export type Side = 'platform' | 'partner';
 /** The configuration. All parts of the service read it instead of the environment. */
 export interface Env extends Omit<
   Parsed,
-  'STORAGE_URL' | 'DEMO' | 'SANDBOX' | 'OUTBOUND_ALLOW_PRIVATE' | 'SHUTDOWN_DRAIN'
+  'STORAGE_URL' | 'DEMO' | 'SANDBOX' | 'OUTBOUND_ALLOW_PRIVATE' | 'SHUTDOWN_DRAIN' | 'LOG_ACCESS'
 > {
   readonly STORAGE_URL: string;
   readonly DEMO: boolean;
   readonly SANDBOX: boolean;
   readonly OUTBOUND_ALLOW_PRIVATE: boolean;
   readonly SHUTDOWN_DRAIN: number;
+  readonly LOG_ACCESS: 'all' | 'failures';
   /** Undefined without OIDC_ISSUER. */
   readonly OIDC: OidcSettings | undefined;
   /** No DATABASE_URL: this process runs a PostgreSQL of its own under DATA_DIR. */
@@ -104,6 +105,7 @@ export function readEnv(environment: NodeJS.ProcessEnv = process.env): Env {
     STORAGE_URL: values.STORAGE_URL ?? `file:${join(dataDir, 'videos')}`,
     DEMO: demo,
     SANDBOX: values.SANDBOX ?? demo,
+    LOG_ACCESS: values.LOG_ACCESS ?? (demo ? 'failures' : 'all'),
     OUTBOUND_ALLOW_PRIVATE: allowsPrivate,
     OIDC: oidcSettings(values),
     SHUTDOWN_DRAIN: values.SHUTDOWN_DRAIN ?? (inProduction ? DRAIN_MS : 0),

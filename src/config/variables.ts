@@ -170,7 +170,7 @@ export const VARIABLES = {
   HTTP_BODY_LIMIT: declare(
     size('1b', '2gb'),
     1_048_576,
-    'maximum size of a JSON body (site data of the partner side: always 256 MiB)',
+    'maximum size of a JSON body (site data of the partner side: always 32 MiB)',
     '1mb',
   ),
   RATE_LIMIT_PER_MINUTE: declare(integer(0, 1_000_000), 0, 'requests per API key, minute and instance (0: off)'),
@@ -262,8 +262,9 @@ export const VARIABLES = {
   ),
   LOG_ACCESS: declare(
     oneOf('all', 'failures'),
-    'all',
+    undefined,
     'which requests have a line in the log: all, or those with a status from 400 on',
+    'all; `failures` with DEMO',
   ),
   MIGRATE_ON_START: declare(boolean, true, 'apply pending migrations at the start'),
 } as const;

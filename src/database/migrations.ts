@@ -37,6 +37,7 @@ import { StoreRootsOfKeys1797003000000 } from '../../migrations/1797003000000-st
 import { SendPeopleStatesAlone1797003001000 } from '../../migrations/1797003001000-send-people-states-alone.js';
 import { DropViewsOfShares1797006000000 } from '../../migrations/1797006000000-drop-views-of-shares.js';
 import { FindAndCountCalls1798002000000 } from '../../migrations/1798002000000-find-and-count-calls.js';
+import { IndexClipsByTime1798003000000 } from '../../migrations/1798003000000-index-clips-by-time.js';
 
 /**
  * Every migration, oldest first. They are listed here because a glob would load any file in the folder. Where several were joined, the
@@ -81,4 +82,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   SendPeopleStatesAlone1797003001000,
   DropViewsOfShares1797006000000,
   FindAndCountCalls1798002000000,
+  IndexClipsByTime1798003000000,
 ];

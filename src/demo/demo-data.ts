@@ -11,8 +11,16 @@ export const DEMO = {
   truckId: 'TRUCK-7',
 } as const;
 
+/** The second truck with cameras. */
+export const SECOND_TRUCK = 'TRUCK-12';
+
+/** A second demo hauler, whose last synchronisation is held. */
+export const QUARRY = { haulerId: '6a1d2f3e-8b4c-4d9e-a0f1-223344556677', haulerName: 'Demo Quarry' } as const;
+
 const TRANSFER_STATION = DEMO.siteId;
 const LANDFILL = '2d6f4b0e-91c4-4f5e-8a67-5b1e0c7d9f32';
+const RECYCLING_YARD = '3e7a5c1f-a2d5-4a6f-9b78-6c2f1d8eaf43';
+const YARD_SCALE = 'd4e2f608-3b59-4c7d-9eaf-6dbdbe3d5f65';
 const INBOUND_SCALE = '1c9a7d20-4d66-4c8f-9a1b-3a8a8b0a2d21';
 const OUTBOUND_SCALE = '8e2b5c31-0f77-4d90-ab2c-4b9b9c1b3e43';
 const LANDFILL_SCALE = 'c3d1e5f7-2a48-4b6c-8d9e-5cacad2c4f54';
@@ -47,11 +55,25 @@ export const DEMO_SITE_DATA = {
       active: true,
       updatedAt: UPDATED,
     },
+    {
+      id: RECYCLING_YARD,
+      name: 'Walnut Bend Recycling',
+      address: {
+        line1: '910 Walnut Bend',
+        city: 'Pflugerville',
+        state: 'Texas',
+        country: 'United States',
+        zipCode: '78660',
+      },
+      active: true,
+      updatedAt: UPDATED,
+    },
   ],
   kiosks: [
     { id: INBOUND_SCALE, siteId: TRANSFER_STATION, name: 'Inbound scale', active: true, updatedAt: UPDATED },
     { id: OUTBOUND_SCALE, siteId: TRANSFER_STATION, name: 'Outbound scale', active: true, updatedAt: UPDATED },
     { id: LANDFILL_SCALE, siteId: LANDFILL, name: 'Main scale', active: true, updatedAt: UPDATED },
+    { id: YARD_SCALE, siteId: RECYCLING_YARD, name: 'Yard scale', active: true, updatedAt: UPDATED },
   ],
   materials: [
     {
@@ -90,8 +112,46 @@ export const DEMO_SITE_DATA = {
       measureUnit: 'Item',
       updatedAt: UPDATED,
     },
+    {
+      id: 'ea051617-9cfd-4243-85b6-a1f1f2719543',
+      kioskId: YARD_SCALE,
+      materialType: 'Green waste',
+      measureUnit: 'Ton',
+      updatedAt: UPDATED,
+    },
+    {
+      id: 'fb162728-ad0e-4354-96c7-b202038a2654',
+      kioskId: YARD_SCALE,
+      materialType: 'Scrap metal',
+      measureUnit: 'Ton',
+      updatedAt: UPDATED,
+    },
+    {
+      id: '0c273839-be1f-4465-87d8-c313149b3765',
+      kioskId: YARD_SCALE,
+      materialType: 'Asphalt',
+      measureUnit: 'Ton',
+      updatedAt: UPDATED,
+    },
   ],
 };
+
+/** The site data of the second hauler: with all materials, and as its partner sends it after most of them are gone. */
+export function quarryData(materialCount: number) {
+  const site = (n: number, name: string) => ({ id: quarryId(n), name, active: true, updatedAt: UPDATED });
+  const names = ['Crushed limestone', 'Road base', 'Flex base', 'Rip rap', 'Pea gravel', 'River rock'];
+  const types = [...names, 'Masonry sand', 'Concrete sand', 'Topsoil', 'Select fill', 'Boulders', 'Screenings'];
+  return {
+    sites: [site(1, 'Limestone Ridge Quarry'), site(2, 'Sand Hill Pit')],
+    kiosks: [1, 2].map((n) => ({ ...site(n + 10, `Scale ${n}`), siteId: quarryId(n) })),
+    materials: types.slice(0, materialCount).map((materialType, i) => ({
+      ...{ id: quarryId(i + 21), kioskId: quarryId(11 + (i % 2)), materialType },
+      ...{ measureUnit: 'Ton', updatedAt: UPDATED },
+    })),
+  };
+}
+
+const quarryId = (n: number): string => `7c9e1a00-0000-4000-8000-0000000000${String(n).padStart(2, '0')}`;
 
 /** The cameras of the demo truck, with the numbers that some systems use for them (decision 45). */
 export const DEMO_ALIASES = { front: ['1'], rear: ['2'] } as const;
@@ -105,5 +165,30 @@ export type DemoCamera = (typeof DEMO_CAMERAS)[number];
  * picture shows the last digit of the minute, and the seconds. Their README says how they were made.
  */
 export function demoRecording(camera: DemoCamera, start: Date): string {
-  return join(PACKAGE_FOLDER, `dist/src/demo/recordings/${camera}-${start.getUTCMinutes() % 10}.mp4`);
+  return recordingPath(camera, start.getUTCMinutes());
+}
+
+export const recordingPath = (camera: DemoCamera, digit: number): string =>
+  join(PACKAGE_FOLDER, `dist/src/demo/recordings/${camera}-${digit % 10}.mp4`);
+
+/** The boxes of a recording that say how long it lasts, with the place of their duration behind their name. */
+const DURATIONS = [
+  ['mvhd', 16],
+  ['tkhd', 20],
+  ['elst', 8],
+] as const;
+
+/**
+ * The minute of a recording as the hour of a time lapse: a picture of 6 s each, no other bytes. Its clock, which showed
+ * a digit of the minute and the seconds, shows that digit of the hour and the minutes.
+ */
+export function hourOfMinute(minute: Buffer): Buffer {
+  const hour = Buffer.from(minute);
+  for (const [box, place] of DURATIONS) {
+    const at = hour.indexOf(box) + 4 + place;
+    hour.writeUInt32BE(hour.readUInt32BE(at) * 60, at);
+  }
+  const scale = hour.indexOf('mdhd') + 4 + 12;
+  hour.writeUInt32BE(hour.readUInt32BE(scale) / 60, scale);
+  return hour;
 }

@@ -2,66 +2,78 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../config/private-modes.js';
 import type { AdminClient } from '../admin-client/admin-client.js';
-import type { ApiKey, IssuedApiKey, IssueApiKeyRequest } from '../contracts/admin/api-key.dto.js';
-import { DEMO } from './demo-data.js';
+import type { ApiKey, IssueApiKeyRequest } from '../contracts/admin/api-key.dto.js';
+import { DEMO, QUARRY } from './demo-data.js';
 
 export interface DemoKeys {
   /** For Scale and Account: the key of the demo hauler's partner. */
   readonly platform: string;
   /** For Site and Vision: the key that the demo partner issued to the platform. */
   readonly partner: string;
+  /** For Site: the same of the second hauler. */
+  readonly quarry: string;
 }
 
-/** The keys of the demo, stored in `DATA_DIR/demo-keys.json` (mode 0600) because the database has only their hashes. */
+/** What `DATA_DIR/demo-keys.json` has (mode 0600), because the database has only hashes, and seals the secret of a webhook. */
+interface StoredSecrets extends DemoKeys {
+  readonly webhook: string;
+}
+
+const REQUESTS: Readonly<Record<keyof DemoKeys, IssueApiKeyRequest>> = {
+  platform: { interfaces: ['scale', 'account'], name: 'Demo: platform', haulerId: DEMO.haulerId },
+  partner: {
+    interfaces: ['site', 'vision'],
+    name: 'Demo: partner',
+    haulerId: DEMO.haulerId,
+    customerId: DEMO.haulerId,
+  },
+  quarry: { interfaces: ['site'], name: 'Demo: partner of the quarry', haulerId: QUARRY.haulerId },
+};
+
+/** The keys of the demo, each issued once. A key that cannot be stored is revoked: it would be lost. */
 export async function demoKeys(admin: AdminClient, dataDir: string): Promise<DemoKeys> {
-  const file = join(dataDir, 'demo-keys.json');
-  const stored = readKeys(file);
-  if (stored !== undefined && (await areValid(admin, stored))) return stored;
-  mkdirSync(dataDir, { recursive: true, mode: PRIVATE_FOLDER });
-  const issued: IssuedApiKey[] = [];
-  const issue = async (request: IssueApiKeyRequest): Promise<string> => {
-    const key = await admin.call('issueApiKey', { body: request });
-    issued.push(key);
-    return key.key;
-  };
+  const stored = storedSecrets(dataDir);
+  const { data: known } = await admin.call('listApiKeys', { query: { pageSize: '100' } });
+  const keys = { ...stored };
+  const issued: string[] = [];
   try {
-    const keys = {
-      platform: await issue({ interfaces: ['scale', 'account'], name: 'Demo: platform', haulerId: DEMO.haulerId }),
-      partner: await issue({
-        interfaces: ['site', 'vision'],
-        name: 'Demo: partner',
-        haulerId: DEMO.haulerId,
-        customerId: DEMO.haulerId,
-      }),
-    };
-    writeFileSync(file, `${JSON.stringify(keys, undefined, 2)}\n`, { mode: PRIVATE_FILE });
-    return keys;
+    for (const name of Object.keys(REQUESTS) as (keyof DemoKeys)[]) {
+      if (isValid(stored[name], known)) continue;
+      const key = await admin.call('issueApiKey', { body: REQUESTS[name] });
+      issued.push(key.id);
+      keys[name] = key.key;
+    }
+    if (issued.length > 0) storeSecrets(dataDir, keys);
+    return keys as DemoKeys;
   } catch (error) {
-    // A key that is not stored is lost, and the next start issues new ones.
-    await Promise.allSettled(issued.map(({ id }) => admin.call('revokeApiKey', { params: { id } })));
+    await Promise.allSettled(issued.map((id) => admin.call('revokeApiKey', { params: { id } })));
     throw error;
   }
 }
 
-function readKeys(file: string): DemoKeys | undefined {
+/** Empty if there is no such file, or it cannot be read. */
+export function storedSecrets(dataDir: string): { -readonly [Name in keyof StoredSecrets]?: string } {
   try {
-    const { platform, partner } = JSON.parse(readFileSync(file, 'utf8')) as Partial<DemoKeys>;
-    return platform === undefined || partner === undefined ? undefined : { platform, partner };
+    return JSON.parse(readFileSync(fileIn(dataDir), 'utf8')) as Partial<StoredSecrets>;
   } catch {
-    return undefined;
+    return {};
   }
 }
 
+export function storeSecrets(dataDir: string, secrets: Partial<StoredSecrets>): void {
+  mkdirSync(dataDir, { recursive: true, mode: PRIVATE_FOLDER });
+  const text = JSON.stringify({ ...storedSecrets(dataDir), ...secrets }, undefined, 2);
+  writeFileSync(fileIn(dataDir), `${text}\n`, { mode: PRIVATE_FILE });
+}
+
+const fileIn = (dataDir: string): string => join(dataDir, 'demo-keys.json');
+
 /**
- * Stored keys are invalid after the database was created again, and after they expired or were revoked. A key of an earlier version
+ * A stored key is invalid after the database was created again, and after it expired or was revoked. One of an earlier version
  * reads all customers, and has none whose scenarios and clock it could move.
  */
-async function areValid(admin: AdminClient, keys: DemoKeys): Promise<boolean> {
-  const { data } = await admin.call('listApiKeys', { query: { pageSize: '100' } });
-  return Object.values(keys).every((key: string) =>
-    data.some((each) => key.startsWith(each.prefix) && isActive(each) && !each.allCustomers),
-  );
-}
+const isValid = (key: string | undefined, known: readonly ApiKey[]): boolean =>
+  key !== undefined && known.some((each) => key.startsWith(each.prefix) && isActive(each) && !each.allCustomers);
 
 const isActive = ({ revokedAt, expiresAt }: ApiKey): boolean =>
   revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > Date.now());

@@ -3,8 +3,9 @@ import { stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Readable } from 'node:stream';
 import type { ResolvedEnv } from '../config/env.js';
-import { AdminCallError, AdminClient } from '../admin-client/admin-client.js';
-import { DEMO, DEMO_ALIASES, DEMO_CAMERAS, DEMO_SITE_DATA, demoRecording } from './demo-data.js';
+import { AdminClient } from '../admin-client/admin-client.js';
+import { acceptStatus, timeOf } from './calls.js';
+import { DEMO, DEMO_ALIASES, DEMO_CAMERAS, DEMO_SITE_DATA, demoRecording, QUARRY } from './demo-data.js';
 import { demoKeys, type DemoKeys } from './demo-keys.js';
 
 const CALL_TIMEOUT_MS = 30_000;
@@ -14,55 +15,59 @@ const RECORDED_MINUTES = 10;
 const SYNC_TIMEOUT_MS = 5_000;
 const SYNC_POLL_MS = 50;
 
+export interface DemoConnections {
+  readonly site: string;
+  readonly vision: string;
+}
+
 export interface Demo {
   readonly keys: DemoKeys;
+  /** The cameras of the first truck have recorded the ten minutes before this one, counted since the epoch. */
+  readonly lastMinute: number;
   /** A range within the recordings that spans two of them. */
   readonly clip: { readonly startTime: string; readonly endTime: string };
+  /** Ids of the connections of the platform side; undefined if this instance serves one side only. */
+  readonly connections?: DemoConnections;
 }
 
 /** The demo uses the admin API as an administrator would. */
-export function demoClient(baseUrl: string, { ADMIN_TOKEN }: Pick<ResolvedEnv, 'ADMIN_TOKEN'>): AdminClient {
-  return new AdminClient({ url: new URL(baseUrl), token: ADMIN_TOKEN, timeoutMs: CALL_TIMEOUT_MS });
-}
+export const demoClient = (baseUrl: string, token: string): AdminClient =>
+  new AdminClient({ url: new URL(baseUrl), token, timeoutMs: CALL_TIMEOUT_MS });
 
 /**
- * Creates a hauler, keys, a partner's sites and recordings, connects the platform side to the partner side of this same
- * process, and waits for the first synchronisation. Another start adds what is missing, and the most recent minutes.
+ * Creates the haulers, keys, and a partner's sites, connects the platform side to the partner side of this same process, and waits
+ * for the first synchronisation. Another start adds what is missing.
  */
 export async function seedDemo(env: ResolvedEnv, baseUrl: string, now = Date.now()): Promise<Demo> {
-  const admin = demoClient(baseUrl, env);
-  await acceptStatus(409, admin.call('createHauler', { body: { id: DEMO.haulerId, name: DEMO.haulerName } }));
+  const admin = demoClient(baseUrl, env.ADMIN_TOKEN);
+  for (const { haulerId: id, haulerName: name } of [DEMO, QUARRY]) {
+    await acceptStatus(409, admin.call('createHauler', { body: { id, name } }));
+  }
   const keys = await demoKeys(admin, env.DATA_DIR);
   const lastMinute = Math.floor(now / MINUTE_MS) - 1;
-  if (env.SIDES.has('partner')) {
-    await replaceSiteData(admin);
-    await uploadRecordings(admin, lastMinute);
-  }
   const middle = (lastMinute - RECORDED_MINUTES / 2) * MINUTE_MS;
-  const clip = { startTime: timeOf(middle - 10_000), endTime: timeOf(middle + 10_000) };
-  if (env.SIDES.has('platform') && env.SIDES.has('partner')) {
-    await connect(admin, 'site', baseUrl, keys.partner);
-    const connectionId = await connect(admin, 'vision', baseUrl, keys.partner);
-    await subscribe(admin, connectionId, clip, timeOf((lastMinute - RECORDED_MINUTES) * MINUTE_MS));
-    await waitForSites(admin);
-  }
-  return { keys, clip };
+  const demo = {
+    keys,
+    lastMinute,
+    clip: { startTime: timeOf(middle - 10_000), endTime: timeOf(middle + 10_000) },
+  };
+  if (env.SIDES.has('partner')) await replaceSiteData(admin, DEMO.haulerId, DEMO_SITE_DATA);
+  if (!env.SIDES.has('platform') || !env.SIDES.has('partner')) return demo;
+  const partner = { haulerId: DEMO.haulerId, baseUrl, apiKey: keys.partner };
+  const site = await connect(admin, 'site', partner);
+  const vision = await connect(admin, 'vision', partner);
+  await waitForSites(admin);
+  return { ...demo, connections: { site, vision } };
 }
 
-/** Ignores an error with this status: an earlier start made the same call. */
-async function acceptStatus(status: number, call: Promise<unknown>): Promise<void> {
-  await call.catch((error: unknown) => {
-    if (!(error instanceof AdminCallError) || error.status !== status) throw error;
-  });
-}
-
-async function replaceSiteData(admin: AdminClient): Promise<void> {
-  const bytes = Buffer.from(JSON.stringify(DEMO_SITE_DATA));
+export async function replaceSiteData(admin: AdminClient, haulerId: string, data: object): Promise<void> {
+  const bytes = Buffer.from(JSON.stringify(data));
   const upload = { content: Readable.from([bytes]), sizeBytes: bytes.length };
-  await admin.call('replaceHostedSiteData', { params: { haulerId: DEMO.haulerId }, upload });
+  await admin.call('replaceHostedSiteData', { params: { haulerId }, upload });
 }
 
-async function uploadRecordings(admin: AdminClient, lastMinute: number): Promise<void> {
+/** The last minutes of the first truck. */
+export async function recordMinutes(admin: AdminClient, lastMinute: number): Promise<void> {
   for (const cameraId of DEMO_CAMERAS) {
     const camera = { customerId: DEMO.haulerId, truckId: DEMO.truckId, cameraId };
     await admin.call('setHostedCamera', { body: { ...camera, aliases: DEMO_ALIASES[cameraId] } });
@@ -76,17 +81,24 @@ async function uploadRecordings(admin: AdminClient, lastMinute: number): Promise
   }
 }
 
+export interface DemoPartnerSide {
+  readonly haulerId: string;
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly intervalSeconds?: number;
+}
+
 /**
  * Returns the id of the connection. A check finds a connection to an earlier port, and one whose key no longer works
  * because an earlier start issued new keys and then failed.
  */
-async function connect(admin: AdminClient, kind: 'site' | 'vision', baseUrl: string, apiKey: string): Promise<string> {
-  const query = { haulerId: DEMO.haulerId, interface: kind, pageSize: '100' };
+export async function connect(admin: AdminClient, kind: 'site' | 'vision', partner: DemoPartnerSide): Promise<string> {
+  const { haulerId, baseUrl, apiKey } = partner;
+  const query = { haulerId, interface: kind, pageSize: '100' };
   // Newest first: the connection of the demo is older than those that others add.
   const existing = (await admin.call('listConnections', { query })).data.at(-1);
   if (existing === undefined) {
-    const body = { haulerId: DEMO.haulerId, interface: kind, baseUrl, apiKey };
-    return (await admin.call('createConnection', { body })).id;
+    return (await admin.call('createConnection', { body: { ...partner, interface: kind } })).id;
   }
   const params = { id: existing.id };
   const works = existing.baseUrl === baseUrl && (await admin.call('checkConnection', { params })).authorized;
@@ -95,7 +107,7 @@ async function connect(admin: AdminClient, kind: 'site' | 'vision', baseUrl: str
 }
 
 /** Once: a subscription to the truck, and a request for one clip. */
-async function subscribe(
+export async function subscribe(
   admin: AdminClient,
   connectionId: string,
   clip: Demo['clip'],
@@ -104,7 +116,7 @@ async function subscribe(
   const { data } = await admin.call('listVideoSubscriptions', { query: { connectionId } });
   if (data.length > 0) return;
   const truck = { connectionId, truckId: DEMO.truckId };
-  await admin.call('createVideoSubscription', { body: { ...truck, startTime, intervalSeconds: 30 } });
+  await admin.call('createVideoSubscription', { body: { ...truck, startTime, intervalSeconds: 300 } });
   await admin.call('createVideoRequest', { body: { ...truck, cameraId: 'front', ...clip } });
 }
 
@@ -114,8 +126,4 @@ async function waitForSites(admin: AdminClient): Promise<void> {
   for (const end = Date.now() + SYNC_TIMEOUT_MS; Date.now() < end; await delay(SYNC_POLL_MS)) {
     if ((await admin.call('listSites', { query })).data.length > 0) return;
   }
-}
-
-function timeOf(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }

@@ -1,25 +1,42 @@
 import { join } from 'node:path';
 import type { ResolvedEnv } from '../config/env.js';
 import { DEMO } from './demo-data.js';
+import { STORY } from './pushes.rules.js';
+import { RECEIVER_PATH } from './received-webhooks.js';
 import type { Demo } from './seed.js';
 
-/**
- * The last output of `npm start`: the address of Swagger UI, the demo's keys, and one call for each interface of the
- * served sides that works when pasted.
- */
-export function welcome(env: ResolvedEnv, baseUrl: string, demo: Demo): string {
+/** What the demo shows, and the page that shows it. README.md has the same list; each is open after at most two presses. */
+const QUESTIONS = [
+  ['Why was a push refused?', `exchanges?reference=ticketNumber:${STORY.refused}`],
+  ['What corrected this weight?', `tickets?search=${STORY.corrected}`],
+  ['What would this held run remove?', 'sync?status=held'],
+  ['Play the arrival of this truck', `tickets?search=${STORY.arrival}`],
+  ['What does the kit say of our own server?', 'connections?interface=vision'],
+] as const;
+
+/** The last output of `npm start`. Whoever can read it can read `secrets.json` too: the link signs in with the admin token. */
+export function welcome(env: ResolvedEnv, baseUrl: string, signInCode: string): string {
+  const width = Math.max(...QUESTIONS.map(([question]) => question.length)) + 2;
+  return `
+  Sign in (this link works once; later with the admin token in ${join(env.DATA_DIR, 'secrets.json')}):
+    ${baseUrl}/console/api/sign-in/link?code=${signInCode}
+
+  Five things to look at:
+${QUESTIONS.map(([question, page]) => `    ${question.padEnd(width)}${baseUrl}/console/${page}`).join('\n')}
+
+  Swagger UI ${baseUrl}/docs   Webhooks that arrived ${baseUrl}${RECEIVER_PATH}
+`;
+}
+
+/** The demo's keys, and one call for each interface of the served sides that works when pasted. */
+export function examples(env: ResolvedEnv, baseUrl: string, demo: Demo): string {
   const platform = env.SIDES.has('platform');
   const partner = env.SIDES.has('partner');
   const sides = [
     ...(platform ? [platformSide(baseUrl, demo, partner)] : []),
     ...(partner ? [partnerSide(baseUrl, demo)] : []),
   ];
-  return `
-  Console           ${baseUrl}/console
-  Swagger UI        ${baseUrl}/docs
-  Admin token       in ${join(env.DATA_DIR, 'secrets.json')}, unless ADMIN_TOKEN is set
-${sides.map(({ key }) => key).join('')}
-${sides.map(({ calls }) => calls).join('')}`;
+  return `\n${sides.map(({ key }) => key).join('')}\n${sides.map(({ calls }) => calls).join('')}`;
 }
 
 /** A line with the key, and a paragraph for each interface. */

@@ -108,13 +108,23 @@ async function startOnFreePort(options: Omit<ServerOptions, 'port'>): Promise<{ 
       await server.start();
       return { server, port };
     } catch (error) {
-      if (attempt >= 5 || !(error as Error).message.includes('could not bind')) throw error;
+      if (attempt >= 5 || !(await isTaken(port))) throw error;
     }
   }
 }
 
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
+async function isTaken(port: number): Promise<boolean> {
+  try {
+    await freePort(port);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
+  }
+}
+
+/** Rejects if the wanted port is not free. */
+async function freePort(wanted = 0): Promise<number> {
+  const probe = createServer().listen(wanted, '127.0.0.1');
   await once(probe, 'listening');
   const { port } = probe.address() as AddressInfo;
   probe.close();

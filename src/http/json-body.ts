@@ -40,7 +40,7 @@ function textOf(request: Request, bytes: Buffer): string {
 }
 
 function parsed({ call, res: response }: Request, text: string, reported?: DtoClass): ReceivedBody {
-  const value = (call.parsedBody = orInvalid(parseJson, text));
+  const value = (call.parsedBody ??= orInvalid(parseJson, text));
   const isReported = reported !== undefined && response !== undefined;
   return new ReceivedBody(value, text, isReported ? () => reportIgnoredFields(reported, value, response) : undefined);
 }
@@ -68,10 +68,10 @@ export function readJsonText(
 }
 
 /** Parses a body that perhaps no route reads. A body that cannot be read or parsed is ignored. */
-export async function parseUnreadBody(request: Request): Promise<void> {
+export async function parseUnreadBody(request: Request, maxBytes?: number): Promise<void> {
   if (!hasBody(request)) return;
   try {
-    parsed(request, await readJsonText(request));
+    parsed(request, await readJsonText(request, readAtMost(maxBytes)));
   } catch {
     // The response of the caller does not depend on the body.
   }

@@ -20,3 +20,10 @@ export interface TruckRow {
   readonly connection_id: string;
   readonly truck_id: string;
 }
+
+/**
+ * That a part of a clip request is of one of the `trucks`: with a bounded `start_time`, its index finds it. The hash stands for the id,
+ * which may be too long for the index.
+ */
+export const PART_OF_TRUCK = `part.connection_id = trucks.connection_id AND part.truck_id = trucks.truck_id
+  AND hashtext(part.truck_id) = hashtext(trucks.truck_id)`;

@@ -1,6 +1,7 @@
 import { Controller, Param, Query } from '@nestjs/common';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
+import { DryRunQuery } from '../contracts/admin/fields.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
 import { RetryWebhookDeliveries, WebhookDeliveryQuery } from '../contracts/admin/webhook-delivery.dto.js';
 import {
@@ -42,8 +43,8 @@ export class AdminWebhooksController {
   }
 
   @Route(ADMIN_API, 'deleteWebhookEndpoint')
-  remove(@Param() { id }: IdParam) {
-    return this.endpoints.remove(id);
+  remove(@Param() { id }: IdParam, @Query() { dryRun }: DryRunQuery) {
+    return this.endpoints.remove(id, dryRun);
   }
 
   @Route(ADMIN_API, 'testWebhookEndpoint')

@@ -1,9 +1,10 @@
+import type { WebhookEndpointRemoval } from '../contracts/admin/webhook-endpoint.dto.js';
 import type { WebhookDeliveryQuery } from '../contracts/admin/webhook-delivery.dto.js';
 import type { DeliveryStatus } from '../contracts/webhooks/delivery.values.js';
 import type { DeliveryReason } from '../contracts/webhooks/delivery.values.js';
 import type { EventData, SentTopic } from '../contracts/webhooks/topics.values.js';
 import type { SqlList } from '../database/list-page.js';
-import type { Sql } from '../database/sql.js';
+import { onlyRow, type Sql } from '../database/sql.js';
 import { uuidv7 } from '../database/uuid.js';
 
 export interface DeliveryRow {
@@ -97,13 +98,16 @@ export async function retryDelivery(database: Sql, id: string): Promise<boolean>
   return retried > 0;
 }
 
-export async function retryFailed(database: Sql, endpointId: string, from: string, to: string): Promise<number> {
-  const retried = await database.change(
-    `UPDATE webhook_deliveries SET ${AGAIN}
-     WHERE endpoint_id = $1 AND status = 'failed' AND created_at >= $2 AND created_at < $3 AND started_at IS NULL`,
-    [endpointId, from, to],
-  );
-  return retried;
+const FAILED = `endpoint_id = $1 AND status = 'failed' AND created_at >= $2 AND created_at < $3 AND started_at IS NULL`;
+
+export function retryFailed(database: Sql, endpointId: string, from: string, to: string): Promise<number> {
+  return database.change(`UPDATE webhook_deliveries SET ${AGAIN} WHERE ${FAILED}`, [endpointId, from, to]);
+}
+
+/** Those that `retryFailed` would try again. */
+export async function countFailed(database: Sql, endpointId: string, from: string, to: string): Promise<number> {
+  const sql = `SELECT count(*)::float8 AS count FROM webhook_deliveries WHERE ${FAILED}`;
+  return onlyRow(await database.query<{ count: number }>(sql, [endpointId, from, to])).count;
 }
 
 /** The waiting ones of an endpoint are due now. */
@@ -121,6 +125,17 @@ export async function failWaiting(database: Sql, endpointId: string): Promise<vo
     `UPDATE webhook_deliveries SET status = 'failed', reason = 'disabled', due_at = NULL, ended_at = now()
      WHERE endpoint_id = $1 AND status = 'pending' AND started_at IS NULL`,
     [endpointId],
+  );
+}
+
+/** What `deleteDeliveries` deletes. */
+export async function countDeliveries(database: Sql, endpointId: string): Promise<WebhookEndpointRemoval> {
+  return onlyRow(
+    await database.query<WebhookEndpointRemoval>(
+      `SELECT count(*)::float8 AS deliveries, count(*) FILTER (WHERE status = 'pending')::float8 AS pending
+       FROM webhook_deliveries WHERE endpoint_id = $1`,
+      [endpointId],
+    ),
   );
 }
 

@@ -12,7 +12,14 @@ import { Database } from '../database/database.js';
 import { listPage } from '../database/list-page.js';
 import { apiError, invalid } from '../errors/app-error.js';
 import { DeliveryJob } from './delivery.job.js';
-import { deliveryList, type DeliveryRow, findDelivery, retryDelivery, retryFailed } from './deliveries.repository.js';
+import {
+  countFailed,
+  deliveryList,
+  type DeliveryRow,
+  findDelivery,
+  retryDelivery,
+  retryFailed,
+} from './deliveries.repository.js';
 import { OPERATOR } from './endpoint.rules.js';
 import { findEndpoint } from './endpoints.repository.js';
 import { standardBody } from './messages.rules.js';
@@ -45,12 +52,13 @@ export class Deliveries {
     return this.get(id, owner);
   }
 
-  async retryFailed({ endpointId, from, to }: RetryWebhookDeliveries): Promise<RetriedWebhookDeliveries> {
+  async retryFailed({ endpointId, from, to, dryRun }: RetryWebhookDeliveries): Promise<RetriedWebhookDeliveries> {
     if ((await findEndpoint(this.database, endpointId, null)) === undefined) {
       throw invalid([
         { path: 'endpointId', rule: 'isKnown', message: 'endpointId must be the id of a webhook endpoint' },
       ]);
     }
+    if (dryRun === true) return { matched: await countFailed(this.database, endpointId, from, to) };
     const matched = await retryFailed(this.database, endpointId, from, to);
     this.job.runDue();
     return { matched };

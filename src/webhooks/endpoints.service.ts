@@ -12,6 +12,7 @@ import {
   type RotateWebhookSecret,
   WebhookEndpoint,
   type WebhookEndpointQuery,
+  type WebhookEndpointRemoval,
 } from '../contracts/admin/webhook-endpoint.dto.js';
 import { present } from '../contracts/common/present.js';
 import { Database } from '../database/database.js';
@@ -22,7 +23,7 @@ import { apiError, invalid } from '../errors/app-error.js';
 import { outboundPolicy } from '../outbound/address-guard.js';
 import { sealKey } from '../partner-client/connection-keys.service.js';
 import { DeliveryJob } from './delivery.job.js';
-import { deleteDeliveries, makeDue } from './deliveries.repository.js';
+import { countDeliveries, deleteDeliveries, makeDue } from './deliveries.repository.js';
 import { Deliveries } from './deliveries.service.js';
 import {
   type EndpointOwner,
@@ -126,10 +127,13 @@ export class WebhookEndpoints {
     return this.get(id, owner);
   }
 
-  async remove(id: string, owner = OPERATOR): Promise<void> {
+  /** A dry run returns what would be deleted with it. */
+  async remove(id: string, isDryRun = false, owner = OPERATOR): Promise<WebhookEndpointRemoval | undefined> {
     await this.required(id, owner);
+    if (isDryRun) return countDeliveries(this.database, id);
     await deleteEndpoint(this.database, id);
     await deleteDeliveries(this.database, id);
+    return undefined;
   }
 
   async test(id: string, owner = OPERATOR): Promise<WebhookDelivery> {

@@ -2,6 +2,7 @@ import { Controller, Param, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { principalOf } from '../auth/caller.js';
 import { Route } from '../auth/route.js';
+import { DryRunQuery } from '../contracts/admin/fields.js';
 import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
 import { WebhookDeliveryQuery } from '../contracts/admin/webhook-delivery.dto.js';
 import {
@@ -44,8 +45,8 @@ export class PartnerWebhooksController {
   }
 
   @Route(PARTNER_API, 'deleteOwnWebhookEndpoint')
-  async remove(@Param() { id }: IdParam, @Req() { call }: Request) {
-    await this.endpoints.remove(id, await this.ownerOf(call));
+  async remove(@Param() { id }: IdParam, @Query() { dryRun }: DryRunQuery, @Req() { call }: Request) {
+    return this.endpoints.remove(id, dryRun, await this.ownerOf(call));
   }
 
   @Route(PARTNER_API, 'testOwnWebhookEndpoint')

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { VARIABLES } from '../../src/config/variables.js';
@@ -27,4 +27,18 @@ test('the secrets in .env are neither committed nor sent to the build of the ima
   const sent = read('.dockerignore').split('\n');
   expect(sent).toContain('*');
   expect(sent.filter((line) => line.startsWith('!.'))).toEqual(['!.npmrc']);
+});
+
+test('the image is built without optional packages: the bundle has none of them', () => {
+  const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { optional?: boolean }> };
+  const optional = Object.keys(packages).filter((path) => packages[path]?.optional === true);
+  expect(optional.length).toBeGreaterThan(1);
+  const bundled = globSync('dist/{src,conformance}/**/*.{js,mjs}', { cwd: ROOT }).map(read).join('\n');
+  expect(optional.filter((path) => bundled.includes(`// ${path}/`))).toEqual([]);
+});
+
+test('the unit of systemd starts the Node.js of the packages', () => {
+  expect(read('deploy/systemd/haulbridge.service')).toContain(
+    'ExecStart=/opt/haulbridge/node_modules/.bin/node dist/src',
+  );
 });

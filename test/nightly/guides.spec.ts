@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../src/demo/demo-data.js';
-import { type Demo, seedDemo } from '../../src/demo/seed.js';
+import { type Demo, demoClient, recordMinutes, seedDemo } from '../../src/demo/seed.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { freePort } from '../support/free-port.js';
 import { testServer } from '../support/test-run.js';
@@ -17,6 +17,7 @@ let demo: Demo;
 beforeAll(async () => {
   service = await startTestApp({ env: { SANDBOX: true, OUTBOUND_ALLOW_PRIVATE: true } });
   demo = await seedDemo(service.env, service.url);
+  await recordMinutes(demoClient(service.url, service.env.ADMIN_TOKEN), demo.lastMinute);
 });
 afterAll(() => service.close());
 

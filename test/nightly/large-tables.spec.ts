@@ -45,7 +45,8 @@ beforeAll(async () => {
   await fill(
     `video_request_parts (hauler_id, id, connection_id, request_id, number, customer_id, truck_id, camera_id, start_time,
        end_time, status, partner_request_id, deadline_at)`,
-    `${ids}, gen_random_uuid(), 1, 'c', 't', 'front', now(), now(), 'stored', 'req-' || n, now()`,
+    `${ids}, gen_random_uuid(), 1, 'c', 'T' || n % 100, 'front', now() - n * interval '1 minute',
+     now() - (n - 1) * interval '1 minute', CASE n % 300 WHEN 7 THEN 'failed' ELSE 'stored' END, 'req-' || n, now()`,
   );
   await fill(
     'vision_findings (hauler_id, connection_id, digest, path, reason, first_seen_at, last_seen_at)',

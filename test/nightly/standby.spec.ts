@@ -127,6 +127,18 @@ describe('a path that leads to a standby for a while', () => {
     await expectServing();
   });
 
+  test('a replication slot that nothing reads needs attention', async () => {
+    const onPrimary = (sql: string) => onServer(primary.url, (client) => client.query(sql));
+    const found = async () => {
+      const { body } = await service.admin<{ data: { kind: string; subject: string }[] }>('GET', '/attention');
+      return body.data.filter(({ kind }) => kind === 'replication').map(({ subject }) => subject);
+    };
+    await onPrimary("SELECT pg_create_physical_replication_slot('of_a_standby', true)");
+    await eventually(async () => expect(await found()).toEqual(['replication slot of_a_standby']), BACK_WITHIN_MS);
+    await onPrimary("SELECT pg_drop_replication_slot('of_a_standby')");
+    await eventually(async () => expect(await found()).toEqual([]), BACK_WITHIN_MS);
+  });
+
   const waitFor = (names: string) =>
     onServer(primary.url, async (client) => {
       await client.query(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`);

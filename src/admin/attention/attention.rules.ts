@@ -18,6 +18,7 @@ import { reasonSentence } from '../../exchanges/reasons.rules.js';
 import { absentSentence, noticedLists } from '../../site-sync/sync/absent-lists.rules.js';
 import type { RunOfAbsentLists, TroubledRun } from '../../site-sync/sync/run-attention.repository.js';
 import type { TroubledEndpoint } from '../../webhooks/endpoints.repository.js';
+import { CHECKS, problemOf } from './problems.rules.js';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -73,14 +74,16 @@ export function toItem(notice: Notice, names: ReadonlyMap<string, string>): Atte
     ...(haulerId == null || name === undefined ? {} : { hauler: { id: haulerId, name } }),
     ...(connection === undefined ? {} : { connection }),
     ...(action === undefined ? {} : { action }),
+    act: CHECKS[notice.kind].act,
   };
 }
 
-function factsOf({ severity, count, subject, since, deadline, sentence, page }: Notice): AttentionFacts {
+function factsOf(notice: Notice): AttentionFacts {
+  const { kind, severity, count, subject, since, deadline, sentence, page } = notice;
   return {
     ...{ severity, count, subject, since: formatInstant(since) },
     ...(deadline == null ? {} : { deadline: formatInstant(deadline) }),
-    ...{ sentence, page },
+    ...{ sentence, page, title: CHECKS[kind].title, problem: problemOf(notice) },
   };
 }
 

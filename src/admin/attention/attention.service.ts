@@ -20,6 +20,7 @@ import { ReadinessService } from '../../health/readiness.service.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { WorkService } from '../../work/work.service.js';
 import { type Begins, beginsOf, type Notice, ownItems, ranked, sinceBegin, toItem } from './attention.rules.js';
+import { CHECKS, problemOf } from './problems.rules.js';
 import { type Check, CHECK_TIMEOUT_MS, commonChecks, HiddenBySettingError } from './checks.js';
 
 /** One look serves all partners, and `/metrics`, for this time: none makes the service look again and again (decision 73). */
@@ -79,6 +80,7 @@ export class AttentionService {
     return {
       data: listed.map((notice) => toItem(notice, names)),
       total: notices.length,
+      problems: new Set(notices.map(problemOf)).size,
       checked: [...checked],
     };
   }
@@ -153,14 +155,14 @@ export class AttentionService {
       const found = this.pending.get(check) ?? check.find(now).finally(() => this.pending.delete(check));
       this.pending.set(check, found);
       const notices = await withTimeout(found, check.timeoutMs ?? CHECK_TIMEOUT_MS, TOO_LONG);
-      return { notices, checked: kinds.map((kind) => ({ kind, at, ok: true })) };
+      return { notices, checked: kinds.map((kind) => ({ kind, title: CHECKS[kind].title, at, ok: true })) };
     } catch (error) {
       const bySetting = error instanceof HiddenBySettingError;
       const isExplained = bySetting || error instanceof AppError;
       if (!isExplained) this.logger.warn(`could not check ${kinds.join(', ')}`, error);
       const reason = isExplained ? error.message : 'The check failed. The log of the service has the reason.';
       const result = { at, ok: false, reason, ...(bySetting ? { bySetting } : {}) };
-      return { notices: [], checked: kinds.map((kind) => ({ kind, ...result })) };
+      return { notices: [], checked: kinds.map((kind) => ({ kind, title: CHECKS[kind].title, ...result })) };
     }
   }
 }

@@ -16,9 +16,10 @@ import {
   lostExchangesNotice,
   partitionNotice,
   replicationNotices,
+  slotNotice,
   storageNotices,
 } from './operations.rules.js';
-import { databaseClock, standbys, synchronousNames } from './replication.repository.js';
+import { databaseClock, standbys, synchronousNames, unreadSlots } from './replication.repository.js';
 
 const DAY_MS = 86_400_000;
 const STORAGE_TIMEOUT_MS = 5_000;
@@ -75,13 +76,17 @@ async function databaseTrouble(readiness: ReadinessService, now: number): Promis
 }
 
 async function replication(database: Database, now: number): Promise<Notice[]> {
-  const [found, synchronous] = await Promise.all([standbys(database), synchronousNames(database)]);
+  const [found, slots, synchronous] = await Promise.all([
+    standbys(database),
+    unreadSlots(database),
+    synchronousNames(database),
+  ]);
   if (found.some(({ state }) => state === null)) {
     throw new HiddenBySettingError(
       'PostgreSQL hides the state of the standbys: GRANT pg_monitor TO the role of DATABASE_URL.',
     );
   }
-  return replicationNotices(found, synchronous, now);
+  return [...replicationNotices(found, synchronous, now), ...slots.map((slot) => slotNotice(slot, now))];
 }
 
 async function clock(database: Database): Promise<Notice[]> {

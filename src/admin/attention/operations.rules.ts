@@ -2,7 +2,7 @@ import type { AttentionKind } from '../../contracts/admin/attention.dto.js';
 import type { PartitionedTable } from '../../database/partitions.rules.js';
 import { KEEPS_VERSIONS, type StorageHealth } from '../../storage/storage.js';
 import { consolePage, counted, durationOf, type Notice } from './attention.rules.js';
-import type { Standby } from './replication.repository.js';
+import type { Standby, UnreadSlot } from './replication.repository.js';
 
 /** An instance with a free place starts due work within seconds. */
 const MAX_WORK_WAIT_SECONDS = 15 * 60;
@@ -70,6 +70,13 @@ export function replicationNotices(standbys: readonly Standby[], synchronous: st
     const sentence = `The standby ${name} is ${state ?? 'not visible'}, ${durationOf(lag * 1_000)} behind the primary. Its log has the reason.`;
     return [notice('replication', name, now, sentence, { severity: 'soon' })];
   });
+}
+
+/** A full disk stops PostgreSQL, so that it is said before. */
+export function slotNotice({ name, kept_bytes: bytes }: UnreadSlot, now: number): Notice {
+  const kept = `${Math.ceil(bytes / 1024 ** 2).toLocaleString('en-US')} MB`;
+  const sentence = `Nothing reads the replication slot ${name}, and PostgreSQL keeps all write-ahead log since then, ${kept} so far, until its disk is full. Start the standby of the slot, or drop it with pg_drop_replication_slot.`;
+  return notice('replication', `replication slot ${name}`, now, sentence, { severity: 'soon' });
 }
 
 /** The clock of the database was read between two readings of ours. All in milliseconds. */

@@ -16,6 +16,21 @@ export const standbys = (database: Sql): Promise<Standby[]> =>
     [],
   );
 
+/** A replication slot that nothing reads, as a standby that is away leaves one. */
+export interface UnreadSlot {
+  readonly name: string;
+  /** Bytes of the write-ahead log that are kept for it. */
+  readonly kept_bytes: number;
+}
+
+export const unreadSlots = (database: Sql): Promise<UnreadSlot[]> =>
+  database.query<UnreadSlot>(
+    `SELECT slot_name AS name, coalesce(pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()
+       ELSE pg_current_wal_lsn() END, restart_lsn), 0)::float8 AS kept_bytes
+     FROM pg_replication_slots WHERE NOT active AND NOT temporary ORDER BY 1`,
+    [],
+  );
+
 /** `synchronous_standby_names` of the server; empty if commits wait for no standby. */
 export async function synchronousNames(database: Sql): Promise<string> {
   const sql = "SELECT current_setting('synchronous_standby_names') AS names";

@@ -1,3 +1,4 @@
+import { LONE_PAGE_HEADERS } from '../../http/lone-page.js';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ActionLog } from '../../auth/action-log.repository.js';
@@ -6,7 +7,7 @@ import { GuessLimit } from '../../auth/guess-limit.js';
 import { AppError } from '../../errors/app-error.js';
 import { Recordings } from '../../vision/recordings/recordings.service.js';
 import { ShareContents } from './share-contents.service.js';
-import { askingPage, BROKEN_LINK_PAGE, SHARED_HEADERS, sharedPage } from './shared-page.js';
+import { askingPage, BROKEN_LINK_PAGE, sharedPage } from './shared-page.js';
 import { type OpenShare, SharesRepository } from './shares.repository.js';
 
 /** Of the page and of its video. */
@@ -81,7 +82,7 @@ export class SharedRecordings {
 function sendPage(response: Response, status: number, page: string): void {
   response
     .status(status)
-    .setHeaders(SHARED_HEADERS as Map<string, string>)
+    .setHeaders(LONE_PAGE_HEADERS as Map<string, string>)
     .setHeader('Content-Type', 'text/html; charset=utf-8')
     .end(page);
 }

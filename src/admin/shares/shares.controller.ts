@@ -2,6 +2,7 @@ import { Controller, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Route } from '../../auth/route.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
+import { DryRunQuery } from '../../contracts/admin/fields.js';
 import { IdParam, ListQuery } from '../../contracts/admin/list.dto.js';
 import { CreateRecordingShare, ShareQuery } from '../../contracts/admin/share.dto.js';
 import { SHARED_API } from '../../contracts/admin/shares.routes.js';
@@ -34,8 +35,8 @@ export class SharesController {
   }
 
   @Route(ADMIN_API, 'revokeShare')
-  revoke(@Param() { id }: IdParam) {
-    return this.shares.revoke(id);
+  revoke(@Param() { id }: IdParam, @Query() { dryRun }: DryRunQuery) {
+    return this.shares.revoke(id, dryRun);
   }
 
   @Route(SHARED_API, 'openShare')

@@ -80,6 +80,12 @@ export class SharesRepository {
     return listPage<ShareRow>(this.database, { ...list, hasHaulers: true, key: ['id'], order: 'DESC' }, query);
   }
 
+  async get(id: string): Promise<ShareRow | undefined> {
+    const sql = `SELECT ${COLUMNS} FROM recording_shares WHERE id = $1`;
+    const [row] = await this.database.query<ShareRow>(sql, [id]);
+    return row;
+  }
+
   /** A link that was revoked before stays as it is. False for an unknown link. */
   async revoke(id: string): Promise<boolean> {
     const rows = await this.database.query(

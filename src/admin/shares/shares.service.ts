@@ -8,6 +8,7 @@ import {
   type CreateRecordingShare,
   RecordingShare,
   type ShareQuery,
+  ShareRemoval,
 } from '../../contracts/admin/share.dto.js';
 import { SHARED_API } from '../../contracts/admin/shares.routes.js';
 import { epochMillis } from '../../contracts/common/instant.js';
@@ -77,8 +78,12 @@ export class RecordingShares {
     return { data: rows.map(toShareDto), pagination };
   }
 
-  async revoke(id: string): Promise<void> {
-    if (!(await this.shares.revoke(id))) throw apiError(ADMIN_API, 'notFound', `there is no link ${id}`);
+  /** A dry run returns what would end. */
+  async revoke(id: string, isDryRun = false): Promise<ShareRemoval | undefined> {
+    const row = isDryRun ? await this.shares.get(id) : undefined;
+    if (row !== undefined) return present(ShareRemoval, row);
+    if (isDryRun || !(await this.shares.revoke(id))) throw apiError(ADMIN_API, 'notFound', `there is no link ${id}`);
+    return undefined;
   }
 
   private async mayShow(haulerId: string, ticketId: string | undefined): Promise<boolean> {

@@ -29,6 +29,8 @@ export class PersonSignIn {
 
   async begin(request: Request, response: Response): Promise<void> {
     this.requireOn();
+    const own = this.ownAddressOf(request);
+    if (own !== undefined) return response.redirect(own);
     const returnTo = consolePathOf(request.query['return']);
     const isSilent = request.query['silent'] === '1';
     const begun = await this.client.begin(isSilent).catch((error: unknown) => this.failed(response, returnTo, error));
@@ -88,6 +90,18 @@ export class PersonSignIn {
       this.logger.warn(error === undefined ? {} : { err: error }, `a person could not sign in: ${named}`);
     const query = new URLSearchParams({ fault, ...(algorithm === undefined ? {} : { algorithm }), return: returnTo });
     response.redirect(this.addressOf(`/console/?${query.toString()}`));
+  }
+
+  /**
+   * The same sign-in at the host of PUBLIC_URL, to which the provider sends people back: a cookie of another host would not arrive
+   * there. Once only, since a proxy may hide which host was asked.
+   */
+  private ownAddressOf({ host, query, originalUrl }: Request): string | undefined {
+    const { consoleUrl } = this.client.settings ?? {};
+    if (consoleUrl === undefined || query['moved'] === '1' || new URL(consoleUrl).host === host) return undefined;
+    const search = new URLSearchParams(originalUrl.split('?')[1]);
+    search.set('moved', '1');
+    return `${consoleUrl}api/oidc/sign-in?${search.toString()}`;
   }
 
   private addressOf(path: string): string {

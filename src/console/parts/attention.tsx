@@ -2,54 +2,48 @@ import { useState } from 'preact/hooks';
 import type { Attention, AttentionItem } from '../../contracts/admin/attention.dto.js';
 import { send } from '../client/api.js';
 import type { PathOf } from '../client/contract.js';
-import { useLoad, useNow } from '../client/load.js';
-import { CHECKS, checksInOrder, type Problem, problemsOf, SEVERITY_TONES, unknownChecks } from './attention.rules.js';
+import { type Loaded, useLoad } from '../client/load.js';
 import { ActionButton } from './forms.js';
-import { Clock, NotKnown, Reading, type ReadingState, useReading } from './reading.js';
-import { Badge, Card, ErrorBox, Loading } from './states.js';
+import { Age, Clock, Reading, useReading } from './reading.js';
+import { Badge, Card, Loadable } from './states.js';
 import { formatCount } from './values.js';
 
 const LIVE_MS = 10_000;
 const FIRST_PROBLEMS = 10;
 const HOME = '/console/';
 const GUIDE = '/docs/guides/operator#monitor';
+const TONES = { now: 'bad', soon: 'warn', watch: 'plain' } as const;
 
 /** What needs attention, as the service ranks it, and what was looked at: for the admin of a service, or a partner of its connection. */
 export function AttentionList() {
   const attention = useLoad('/attention', {}, LIVE_MS);
-  const { data, error, reload } = attention;
-  const reading = useReading(attention);
   return (
     <>
-      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
-      {data === undefined && error === undefined && <Loading />}
-      {data !== undefined && data.total > 0 && <Problems attention={data} reading={reading} of={attention} />}
-      {(data !== undefined || error !== undefined) && <Checks attention={data} reading={reading} />}
+      <Loadable of={attention}>{(data) => data.total > 0 && <Problems attention={data} of={attention} />}</Loadable>
+      {(attention.data ?? attention.error) !== undefined && <Checks of={attention} />}
     </>
   );
 }
 
-interface ProblemsProps {
-  readonly attention: Attention;
-  readonly reading: ReadingState;
-  readonly of: Parameters<typeof Reading>[0]['of'];
-}
+/** Of a partner too. */
+type Looked = Pick<Attention, 'total' | 'data' | 'checked'>;
+/** Findings with one cause, the most urgent first. */
+type Problem = readonly [AttentionItem, ...AttentionItem[]];
 
-function Problems({ attention: { data, total }, reading: { isKnown }, of }: ProblemsProps) {
+function Problems({ attention: { data, total }, of }: { attention: Looked; of: Loaded<unknown> }) {
   const [isWhole, setWhole] = useState(false);
-  const now = useNow(LIVE_MS);
-  const problems = problemsOf(data);
+  const problems = [...Map.groupBy(data, ({ problem }) => problem).values()] as unknown as readonly Problem[];
   const shown = isWhole ? problems : problems.slice(0, FIRST_PROBLEMS);
   const badge = (
     <>
-      <Badge value={formatCount(problems.length)} tone={isKnown ? 'bad' : 'plain'} /> <Reading of={of} />
+      <Badge value={formatCount(problems.length)} tone="bad" /> <Reading of={of} />
     </>
   );
   return (
-    <Card title="Needs attention" badge={badge} kind={isKnown ? '' : 'old'}>
+    <Card title="Needs attention" badge={badge}>
       <ol class="needs">
         {shown.map((problem) => (
-          <ProblemLine key={keyOf(problem.lead)} problem={problem} now={now} />
+          <ProblemLine key={problem[0].problem} of={problem} />
         ))}
       </ol>
       {shown.length < problems.length && (
@@ -64,40 +58,39 @@ function Problems({ attention: { data, total }, reading: { isKnown }, of }: Prob
   );
 }
 
-const keyOf = ({ kind, connection, subject, page }: AttentionItem) => `${kind} ${connection?.id} ${subject} ${page}`;
-
-function ProblemLine({ problem: { lead, others, severity, since, deadline }, now }: { problem: Problem; now: number }) {
-  const { kind, hauler, connection } = lead;
+function ProblemLine({ of: problem }: { of: Problem }) {
+  const { severity } = problem[0];
+  // A refused key lets all else fail.
+  const lead = problem.find(({ kind }) => kind === 'refused-keys') ?? problem[0];
+  const { title, hauler, connection } = lead;
+  const others = problem.filter((each) => each !== lead);
+  const [since = ''] = problem.map((each) => each.since).sort();
+  const [deadline] = problem.flatMap((each) => each.deadline ?? []).sort();
   return (
     <li class={severity}>
-      <Badge value={severity} tone={SEVERITY_TONES[severity]} />
+      <Badge value={severity} tone={TONES[severity]} />
       <div>
         <Sentence of={lead} />
-        <p class="hint">{[CHECKS[kind].title, hauler?.name, connection?.interface].filter(Boolean).join(' · ')}</p>
+        <p class="hint">{[title, hauler?.name, connection?.interface].filter(Boolean).join(' · ')}</p>
         {others.length > 0 && (
           <details>
-            <summary>
-              {formatCount(others.length)} more {others.length === 1 ? 'finding' : 'findings'} of the same cause
-            </summary>
-            <ul>
-              {others.map((each) => (
-                <li key={keyOf(each)}>
-                  <Sentence of={each} />
-                </li>
-              ))}
-            </ul>
+            <summary>{formatCount(others.length)} more of the same cause</summary>
+            {others.map((each) => (
+              <Sentence key={each.sentence} of={each} />
+            ))}
           </details>
         )}
       </div>
       <p class="hint age">
-        since <Age at={since} now={now} />
+        since <Age at={since} />
         {deadline !== undefined && (
           <>
-            , <Age at={deadline} now={now} /> {Date.parse(deadline) > now ? 'left' : 'over'}
+            {Date.parse(deadline) > Date.now() ? ', in ' : ', over for '}
+            <Age at={deadline} />
           </>
         )}
       </p>
-      <Act items={[lead, ...others]} />
+      <Act lead={lead} items={problem} />
     </li>
   );
 }
@@ -106,65 +99,39 @@ const Sentence = ({ of: { page, sentence } }: { of: AttentionItem }) => (
   <p>{page === HOME ? sentence : <a href={page}>{sentence}</a>}</p>
 );
 
-/** One press is safe for what is only asked or fetched again. All else is done at the page. */
-function Act({ items }: { items: readonly AttentionItem[] }) {
-  const [lead] = items;
-  if (lead === undefined) return null;
-  const { act } = CHECKS[lead.kind];
-  const calls = items.flatMap(({ kind, action }) => (CHECKS[kind].act === act && action !== undefined ? [action] : []));
-  if (calls.length === 0 || lead.kind === 'refused-keys') {
+/** One press is safe for what is only asked or fetched again. All else is done at the page; a partner has its own. */
+function Act({ lead: { act, page, kind }, items }: { lead: AttentionItem; items: Problem }) {
+  const calls = items.flatMap((each) => (each.act === act ? (each.action ?? []) : []));
+  if (act === undefined) return null;
+  if (calls.length === 0 || kind === 'refused-keys') {
     return (
-      <a class="button" href={lead.page === HOME ? GUIDE : lead.page}>
+      <a class="button" href={page === HOME ? GUIDE : page}>
         {act}
       </a>
     );
   }
-  return (
-    <ActionButton
-      label={act}
-      work={() => Promise.all(calls.map(({ method, path, body }) => send(method, path as PathOf<'POST'>, body)))}
-    />
-  );
-}
-
-const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-  ['s', 1_000],
-] as const;
-
-/** How long ago, or how long until: `3 h`; the time itself on hover. */
-export function Age({ at, now }: { at: string; now: number }) {
-  const ms = Math.abs(now - Date.parse(at));
-  const [unit, size] = UNITS.find(([, each]) => ms >= 2 * each) ?? (['s', 1_000] as const);
-  return (
-    <time dateTime={at} title={new Date(at).toLocaleString()}>
-      {Math.floor(ms / size)} {unit}
-    </time>
-  );
+  const work = () => Promise.all(calls.map(({ method, path, body }) => send(method, path as PathOf<'POST'>, body)));
+  return <ActionButton label={act} work={work} />;
 }
 
 /** One line. A check that could not be made says nothing, and without a reading none says anything. */
-function Checks({
-  attention,
-  reading: { isKnown, at, freshness },
-}: {
-  attention: Attention | undefined;
-  reading: ReadingState;
-}) {
-  if (attention === undefined || !isKnown) {
+function Checks({ of }: { of: Loaded<Looked> }) {
+  const { at, isKnown } = useReading(of);
+  if (of.data === undefined || !isKnown) {
     return (
-      <p class="checks unknown" role="status">
-        <NotKnown since={at} hasFailed={freshness === 'failed'} />
+      <p class="checks hint" role="status">
+        Not known {at !== undefined && 'since '}
+        {at !== undefined && <Clock at={at} />}
       </p>
     );
   }
-  const [passed, unknown] = [checksInOrder(attention), unknownChecks(attention)];
+  const { checked, data } = of.data;
+  const passed = checked.filter(({ kind, ok }) => ok && data.every((item) => item.kind !== kind));
+  const unknown = checked.filter(({ ok }) => !ok);
   return (
-    <details class={`checks ${unknown.length === 0 ? 'passed' : 'partly'}`}>
+    <details class="checks">
       <summary>
-        {formatCount(passed.length)} {passed.length === 1 ? 'check' : 'checks'} passed
+        <span class="passed">{formatCount(passed.length)} checks passed</span>
         {unknown.length > 0 && `, ${formatCount(unknown.length)} not known`}
         {at !== undefined && (
           <span class="hint">
@@ -173,12 +140,14 @@ function Checks({
         )}
       </summary>
       <ul>
-        {passed.map(({ kind }) => (
-          <li key={kind}>{CHECKS[kind].title}</li>
+        {passed.map(({ kind, title }) => (
+          <li key={kind} class="passed">
+            {title}
+          </li>
         ))}
-        {unknown.map(({ kind, reason }) => (
+        {unknown.map(({ kind, title, reason }) => (
           <li key={kind} class="unknown">
-            {CHECKS[kind].title}: {reason}
+            {title}: {reason}
           </li>
         ))}
       </ul>

@@ -32,7 +32,7 @@ const MIN_PIXELS = 3;
 export function Bars({ items, height = HEIGHT, scale }: BarsProps) {
   const hasTicks = items.some(({ tick }) => tick !== undefined);
   return (
-    <ol class={`bars ${hasTicks ? 'ticked' : ''}`} style={{ height: `${height + 14}px` }} data-scale={scale}>
+    <ol class={`bars ${hasTicks ? 'ticked' : ''}`} style={{ height: `${height + 4}px` }} data-scale={scale}>
       {items.map(({ key, label, href, parts, tick, kind = '' }) => {
         const stack = parts.map(({ name, share }) => (
           <span key={name} class={`part ${name}`} style={{ height: `${Math.max(MIN_PIXELS, share * height)}px` }} />
@@ -60,19 +60,12 @@ export function Bars({ items, height = HEIGHT, scale }: BarsProps) {
   );
 }
 
-export interface LegendEntry {
-  readonly name: string;
-  readonly title: string;
-  /** Of all bars together. */
-  readonly total?: string;
-}
-
-export function BarLegend({ entries }: { entries: readonly LegendEntry[] }) {
+export function BarLegend({ entries }: { entries: readonly { readonly name: string; readonly title: string }[] }) {
   return (
     <ul class="legend">
-      {entries.map(({ name, title, total }) => (
+      {entries.map(({ name, title }) => (
         <li key={name}>
-          <span class={`swatch ${name}`} /> {title} {total !== undefined && <strong>{total}</strong>}
+          <span class={`swatch ${name}`} /> {title}
         </li>
       ))}
     </ul>

@@ -75,6 +75,12 @@ export class AttentionFacts {
   @Time('When the next of it is lost or ends', optional) deadline?: string;
   @Text('What is wrong, in a sentence', example('12 recordings of TRUCK-7 failed: 8 link refused, 4 no whole MP4.'))
   sentence!: string;
+  @Text('What the check looks at, in a few words', example('Failed recordings')) title!: string;
+  @Text(
+    'The same for findings with one cause, such as a refused key and the calls and runs that fail for it: people see them as one problem',
+    example(`footage ${CONNECTION}`),
+  )
+  problem!: string;
   @Text('Path of the console page that shows it', example('/console/recordings?status=failed&truckId=TRUCK-7'))
   page!: string;
 }
@@ -85,10 +91,12 @@ export class AttentionItem extends AttentionFacts {
   @Nested('Its hauler', AttentionHauler, optional) hauler?: AttentionHauler;
   @Nested('Its connection', AttentionConnection, optional) connection?: AttentionConnection;
   @Nested('The call that deals with it, where there is one', AttentionAction, optional) action?: AttentionAction;
+  @Text('What a person does about it, at its page or by the call', optional, example('Ask again')) act?: string;
 }
 
 /** How one check went. */
 export class CheckResult {
+  @Text('What it looks at, in a few words', example('Failed recordings')) title!: string;
   @Time('When it was made') at!: string;
   @Flag('Whether the check could be made. If not, nobody knows whether anything is wrong') ok!: boolean;
   @Text('Why it could not be made', optional, example('The exchange log is off (EXCHANGE_LOG).')) reason?: string;
@@ -106,5 +114,6 @@ export class Attention {
   @NestedList('By severity, then the nearest deadline, then the latest begin first', AttentionItem)
   data!: AttentionItem[];
   @Integer('Number of items; those beyond the list are of the lowest rank', example(3)) total!: number;
+  @Integer('Number of problems: findings with one cause are one', example(2)) problems!: number;
   @NestedList('Each kind that this side of the service can check, once', CheckedKind) checked!: CheckedKind[];
 }

@@ -134,6 +134,8 @@ export class CoverageSummary {
 
 export class FleetCoverageQuery extends ListQuery {
   @Uuid('Hauler of the trucks; without it those of all haulers', optional) haulerId?: string;
+  @ConnectionId(optional) connectionId?: string;
+  @TruckId(optional) truckId?: string;
   @Time('Start of the range', inQuery, example('2026-01-01T00:00:00Z')) from!: Instant;
   @Time('End of the range, at most 31 days later', inQuery, example('2026-02-01T00:00:00Z')) to!: Instant;
   @TimeZone() zone?: string;

@@ -1,4 +1,4 @@
-import { Integer, Name, OneOf, Text, TextList, Time, Uuid } from '../common/fields/decorators.js';
+import { Integer, Name, Nested, OneOf, Text, TextList, Time, Uuid } from '../common/fields/decorators.js';
 import { example, inQuery, max, optional } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
 import { CreateVideoRequest, VIDEO_STATUSES, type VideoStatus } from '../vision/vision.dto.js';
@@ -58,6 +58,13 @@ export class HostedHaulerParam {
   @Uuid('The hauler whose data is replaced; any id', example(HAULER)) haulerId!: string;
 }
 
+/** What callers would no longer receive. */
+export class HostedSiteDataRemoval {
+  @Integer('Sites', example(1)) sites!: number;
+  @Integer('Kiosks', example(1)) kiosks!: number;
+  @Integer('Materials, each counted once a site and kiosk', example(4)) materials!: number;
+}
+
 /** The number of a hauler's records on the partner side, inactive ones included. */
 export class HostedSiteDataCounts {
   @HaulerId() haulerId!: string;
@@ -65,4 +72,6 @@ export class HostedSiteDataCounts {
   @Integer('Kiosks', example(3)) kiosks!: number;
   @Integer('Materials', example(12)) materials!: number;
   @Integer('Active records, which callers receive', example(16)) active!: number;
+  @Nested('Of a dry run alone: listed records that would no longer be listed', HostedSiteDataRemoval, optional)
+  preview?: HostedSiteDataRemoval;
 }

@@ -1,4 +1,5 @@
 import { SiteData } from '../site/site.dto.js';
+import { DryRunQuery } from './fields.js';
 import {
   HOSTED_RECORDING_MAX_BYTES,
   HOSTED_SITE_DATA_MAX_BYTES,
@@ -17,8 +18,9 @@ export const HOSTED_ROUTES = {
   replaceHostedSiteData: route(FOR_ADMINS_OF_ALL, 'PUT', '/hosted/haulers/{haulerId}/site-data', {
     summary: "Replace a hauler's data on the partner side",
     description:
-      'Replaces all of it: a record that is not in the body is deleted, and an empty body makes the hauler unknown. Invalid records, repeated ids and unknown parents are refused with at most 10,000 violations, and nothing changes. Up to 32 MB: about 150,000 materials.',
+      'Replaces all of it: a record that is not in the body is deleted, and an empty body makes the hauler unknown. Invalid records, repeated ids and unknown parents are refused with at most 10,000 violations, and nothing changes. Send `dryRun` first: its `preview` has the records that callers would no longer receive. Up to 32 MB: about 150,000 materials.',
     params: HostedHaulerParam,
+    query: DryRunQuery,
     response: HostedSiteDataCounts,
     upload: {
       contentType: 'application/json',

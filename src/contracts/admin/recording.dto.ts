@@ -1,6 +1,7 @@
 import {
   Flag,
   Integer,
+  Nested,
   OneOf,
   Period,
   Text,
@@ -94,6 +95,21 @@ export class StoredRecording {
 /** A recording as an admin sees it: a partner does not learn of holds. */
 export class AdminRecording extends StoredRecording {
   @TextList('Active holds that keep it, by their ids', example([])) holdIds!: string[];
+}
+
+/** What is stored of the way of its file. */
+export class RecordingLife {
+  @Integer('Attempts to download it since it was last listed or fetched again; a running one is included', example(1))
+  attempts!: number;
+  @Time('When it is tried next; absent if nothing waits', optional) dueAt?: string;
+  @Time('Since when it is being downloaded', optional) startedAt?: string;
+  @Time('When its file was stored, also of one that retention has deleted', optional) storedAt?: string;
+  @Time('When retention deleted its file', optional) deletedAt?: string;
+}
+
+/** One recording with its way so far. */
+export class RecordingDetails extends AdminRecording {
+  @Nested('Its file: listed, tried, stored, deleted', RecordingLife) life!: RecordingLife;
 }
 
 /** Which recordings are fetched again: those that failed or expired, unless retention deleted their files. */

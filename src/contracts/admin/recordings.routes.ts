@@ -2,6 +2,7 @@ import { IdParam } from './list.dto.js';
 import {
   AdminRecording,
   RecordingContentQuery,
+  RecordingDetails,
   RecordingQuery,
   RetriedRecordings,
   RetryRecordings,
@@ -17,7 +18,7 @@ export const RECORDING_ROUTES = {
     description: 'Latest start first.',
     csv: true,
   }),
-  getRecording: one(FOR_VIEWERS, '/recordings/{id}', 'recording', AdminRecording, {
+  getRecording: one(FOR_VIEWERS, '/recordings/{id}', 'recording', RecordingDetails, {
     summary: 'Read a recording',
     description: 'By its id.',
   }),

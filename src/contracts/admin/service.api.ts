@@ -88,6 +88,17 @@ export const SERVICE_API = defineApi({
       response: SignInOptions,
       returns: 'The ways',
     },
+    signInByLink: {
+      method: 'GET',
+      path: '/console/api/sign-in/link',
+      resource: 'session',
+      isSecret: true,
+      summary: 'Sign in to the console by the link that the start of the demo prints',
+      description: '`code` works once. The page gets a cookie that its scripts cannot read.',
+      status: 302,
+      returns: 'Leads to the console, or to the sign-in page with the fault',
+      fails: { tooManyRequests: 'Too many wrong secrets from this address' },
+    },
     beginSignIn: {
       ...REDIRECT,
       path: '/console/api/oidc/sign-in',

@@ -34,6 +34,14 @@ export class CreatedRecordingShare extends RecordingShare {
   @Text('The link. Only this response shows it', example('https://platform.example/shared/hb_…')) url!: string;
 }
 
+/** What ends with a link. */
+export class ShareRemoval {
+  @OneOf('Only an active link works', SHARE_STATUSES) status!: ShareStatus;
+  @Time('Until when it would work') expiresAt!: string;
+  @Integer('How often it was played, as the action log has it', example(2)) views!: number;
+  @Time('When it was last played', nullable) lastViewedAt!: string | null;
+}
+
 export class ShareQuery extends ListQuery {
   @Uuid('Links of this hauler only', optional) haulerId?: string;
   @OneOf('Links in this state only', SHARE_STATUSES, optional) status?: ShareStatus;

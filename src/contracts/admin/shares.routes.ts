@@ -1,12 +1,21 @@
 import { COMMON_ERRORS, defineApi } from '../common/api-contract.js';
 import { ListQuery } from './list.dto.js';
-import { type AdminRoutes, change, FOR_OPERATORS, FOR_VIEWERS, list, listOfOne, remove } from './route-helpers.js';
+import {
+  type AdminRoutes,
+  change,
+  FOR_OPERATORS,
+  FOR_VIEWERS,
+  list,
+  listOfOne,
+  removeWithPreview,
+} from './route-helpers.js';
 import {
   CreatedRecordingShare,
   CreateRecordingShare,
   RecordingShare,
   SHARE_EXAMPLES,
   ShareQuery,
+  ShareRemoval,
 } from './share.dto.js';
 
 /** Links by which people without an account see a recording, for a dispute. */
@@ -30,7 +39,7 @@ export const SHARE_ROUTES = {
     summary: 'List the links to recordings',
     description: 'Newest first, without the links themselves.',
   }),
-  revokeShare: remove(FOR_OPERATORS, '/shares/{id}', 'link', {
+  revokeShare: removeWithPreview(FOR_OPERATORS, '/shares/{id}', 'link', ShareRemoval, {
     summary: 'Revoke a link to a recording',
     description: 'At once, also for those who have its page open.',
     returns: 'The link is revoked',

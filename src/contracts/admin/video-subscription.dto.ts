@@ -54,6 +54,12 @@ export class UnreadWindow {
   nextAttemptAt!: string | null;
 }
 
+/** What ends with a subscription. What it has listed stays. */
+export class VideoSubscriptionRemoval {
+  @Integer('Times of which no list could be read, and that would not be read again', example(0)) unreadWindows!: number;
+  @Time('Everything before this time was read') watermark!: string;
+}
+
 export class VideoSubscription {
   @Uuid('Id of the subscription') id!: string;
   @HaulerId() haulerId!: string;

@@ -1,10 +1,20 @@
-import { type AdminRoutes, change, create, FOR_OPERATORS, FOR_VIEWERS, list, one, remove } from './route-helpers.js';
+import {
+  type AdminRoutes,
+  change,
+  create,
+  FOR_OPERATORS,
+  FOR_VIEWERS,
+  list,
+  one,
+  removeWithPreview,
+} from './route-helpers.js';
 import {
   ChangeVideoSubscription,
   CreateVideoSubscription,
   ReadVideoSubscriptionAgain,
   VideoSubscription,
   VideoSubscriptionQuery,
+  VideoSubscriptionRemoval,
 } from './video-subscription.dto.js';
 
 /** Subscriptions to the continuous recordings of trucks. */
@@ -35,8 +45,14 @@ export const VIDEO_SUBSCRIPTION_ROUTES = {
     response: VideoSubscription,
     status: 202,
   }),
-  deleteVideoSubscription: remove(FOR_OPERATORS, '/video-subscriptions/{id}', 'subscription', {
-    summary: 'End a video subscription',
-    description: 'Listed recordings stay, and the service still downloads them.',
-  }),
+  deleteVideoSubscription: removeWithPreview(
+    FOR_OPERATORS,
+    '/video-subscriptions/{id}',
+    'subscription',
+    VideoSubscriptionRemoval,
+    {
+      summary: 'End a video subscription',
+      description: 'Listed recordings stay, and the service still downloads them.',
+    },
+  ),
 } as const satisfies AdminRoutes;

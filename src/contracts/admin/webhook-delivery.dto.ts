@@ -9,7 +9,7 @@ import {
 } from '../webhooks/delivery.values.js';
 import { SENT_TOPICS, type SentTopic } from '../webhooks/topics.values.js';
 import { ListQuery } from './list.dto.js';
-import { HAULER, HaulerId } from './fields.js';
+import { DryRun, HAULER, HaulerId } from './fields.js';
 
 const BODY = `{"type":"ticket.created","timestamp":"2026-11-20T14:03:27.512Z","data":{"haulerId":"${HAULER}","ticketId":"0197a1ce-7081-7d92-8ea3-2b3c4d5e6f70"}}`;
 
@@ -68,8 +68,10 @@ export class RetryWebhookDeliveries {
   @Uuid('The endpoint') endpointId!: string;
   @Time('Deliveries created at or after', example('2026-11-20T00:00:00Z')) from!: Instant;
   @Time('Deliveries created before', example('2026-11-21T00:00:00Z')) to!: Instant;
+  @DryRun() dryRun?: boolean;
 }
 
 export class RetriedWebhookDeliveries {
-  @Integer('Deliveries that failed within the time, and are tried again', example(12)) matched!: number;
+  @Integer('Deliveries that failed within the time, and are tried again; in a dry run that would be', example(12))
+  matched!: number;
 }

@@ -99,6 +99,12 @@ export class WebhookEndpoint {
   @Time('When it was last changed') updatedAt!: string;
 }
 
+/** What is deleted with an endpoint. */
+export class WebhookEndpointRemoval {
+  @Integer('Deliveries, whatever became of them', example(120)) deliveries!: number;
+  @Integer('Those that still wait, and would never arrive', example(3)) pending!: number;
+}
+
 export class IssuedWebhookEndpoint extends WebhookEndpoint {
   @Text(
     'The secret that signs: `whsec_` and base64. Only this response shows it',

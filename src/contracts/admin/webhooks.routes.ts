@@ -7,7 +7,7 @@ import {
   FOR_VIEWERS_OF_ALL,
   list,
   one,
-  remove,
+  removeWithPreview,
   route,
 } from './route-helpers.js';
 import {
@@ -25,6 +25,7 @@ import {
   WEBHOOK_ENDPOINT_CHANGES,
   WebhookEndpoint,
   WebhookEndpointQuery,
+  WebhookEndpointRemoval,
 } from './webhook-endpoint.dto.js';
 
 /** Endpoints that get what happens, and what was delivered to them. */
@@ -53,10 +54,16 @@ export const WEBHOOK_ROUTES = {
     response: WebhookEndpoint,
     examples: WEBHOOK_ENDPOINT_CHANGES,
   }),
-  deleteWebhookEndpoint: remove(FOR_ADMINS_OF_ALL, '/webhook-endpoints/{id}', 'endpoint', {
-    summary: 'Delete a webhook endpoint',
-    description: 'With its secret and its deliveries.',
-  }),
+  deleteWebhookEndpoint: removeWithPreview(
+    FOR_ADMINS_OF_ALL,
+    '/webhook-endpoints/{id}',
+    'endpoint',
+    WebhookEndpointRemoval,
+    {
+      summary: 'Delete a webhook endpoint',
+      description: 'With its secret and its deliveries.',
+    },
+  ),
   testWebhookEndpoint: change(FOR_OPERATORS_OF_ALL, 'POST', '/webhook-endpoints/{id}/test', 'endpoint', {
     summary: 'Test a webhook endpoint',
     description:

@@ -8,7 +8,9 @@ import {
   RotateWebhookSecret,
   WEBHOOK_ENDPOINT_CHANGES,
   WebhookEndpoint,
+  WebhookEndpointRemoval,
 } from '../admin/webhook-endpoint.dto.js';
+import { DryRunQuery } from '../admin/fields.js';
 import { IdParam, listOf, ListQuery } from '../admin/list.dto.js';
 import { FOR_PARTNERS, own, route } from '../admin/route-helpers.js';
 import { WEBHOOK_ROUTES } from '../admin/webhooks.routes.js';
@@ -69,7 +71,12 @@ export const PARTNER_WEBHOOK_ROUTES = {
     response: WebhookEndpoint,
     fails: NO_ENDPOINT,
   }),
-  deleteOwnWebhookEndpoint: own(WEBHOOK_ROUTES.deleteWebhookEndpoint, { params: IdParam, fails: NO_ENDPOINT }),
+  deleteOwnWebhookEndpoint: own(WEBHOOK_ROUTES.deleteWebhookEndpoint, {
+    params: IdParam,
+    query: DryRunQuery,
+    preview: WebhookEndpointRemoval,
+    fails: NO_ENDPOINT,
+  }),
   testOwnWebhookEndpoint: own(WEBHOOK_ROUTES.testWebhookEndpoint, {
     params: IdParam,
     response: WebhookDelivery,

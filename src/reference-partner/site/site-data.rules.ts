@@ -103,6 +103,19 @@ export const listedData = ({ sites, kiosks, materials }: Records): Records => ({
   materials: listed(materials),
 });
 
+/** The records of `before` that `after` does not list: materials by their places. */
+export function removedRecords(before: Records, after: Records): Readonly<Record<Kind, number>> {
+  const gone = (kind: Kind, key: (record: ListedRecord) => string): number => {
+    const kept = new Set(after[kind].map(key));
+    return before[kind].filter((record) => !kept.has(key(record))).length;
+  };
+  return {
+    sites: gone('sites', ({ id }) => id),
+    kiosks: gone('kiosks', ({ id }) => id),
+    materials: gone('materials', keyOf),
+  };
+}
+
 interface ListedRecord {
   readonly id: string;
   readonly siteId?: string;
@@ -111,10 +124,13 @@ interface ListedRecord {
   readonly updatedAt?: string;
 }
 
+/** A material may be listed under several sites and kiosks. */
+const keyOf = ({ id, siteId, kioskId }: ListedRecord): string => `${id} ${siteId ?? '~'} ${kioskId ?? '~'}`;
+
 const listed = <T extends ListedRecord>(records: readonly T[]): T[] =>
   records
     .filter(({ active }) => active !== false)
-    .map((record) => ({ key: `${record.id} ${record.siteId ?? '~'} ${record.kioskId ?? '~'}`, record }))
+    .map((record) => ({ key: keyOf(record), record }))
     .sort((a, b) => (a.key < b.key ? -1 : 1))
     .map(({ record }) =>
       record.updatedAt === undefined ? record : { ...record, updatedAt: formatInstant(record.updatedAt) },

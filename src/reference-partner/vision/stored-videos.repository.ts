@@ -97,21 +97,17 @@ export async function listVideos(
   const names = [cameras?.map((camera) => camera.truckId), cameras?.map((camera) => camera.cameraId)];
   const ofClips = kind === 'clips' ? [requestId] : [];
   const parameters = [customerId, truckId, startTime, endTime, ...names, ...ofClips].map((value) => value ?? null);
-  // Indexes have all columns of the inner query: it reads no rows.
-  const rows = await database.query<VideoRow>(
-    `SELECT ${columns} FROM ${table}
-     WHERE id = ANY (ARRAY(SELECT id FROM ${table} WHERE ${listed} ORDER BY start_time, id
-       OFFSET ${page.offset} LIMIT ${page.pageSize}))
+  // One statement, so that the total is that of the page. Indexes have all columns of the inner queries: they read no rows.
+  const found = await database.query<VideoRow & { readonly total: number }>(
+    `SELECT total, video.* FROM (SELECT count(*)::float8 AS total FROM ${table} WHERE ${listed}) AS counted
+     LEFT JOIN (SELECT ${columns} FROM ${table}
+       WHERE id = ANY (ARRAY(SELECT id FROM ${table} WHERE ${listed} ORDER BY start_time, id
+         OFFSET ${page.offset} LIMIT ${page.pageSize}))) AS video ON true
      ORDER BY start_time, id`,
     parameters,
   );
-  const counted = onlyRow(
-    await database.query<{ total: number }>(
-      `SELECT count(*)::float8 AS total FROM ${table} WHERE ${listed}`,
-      parameters,
-    ),
-  );
-  return { rows, total: counted.total };
+  const { total } = onlyRow(found.slice(0, 1));
+  return { rows: found.filter(({ id }) => id !== null), total };
 }
 
 export async function findVideo(database: Sql, kind: VideoKind, id: string): Promise<VideoRow | undefined> {

@@ -120,10 +120,11 @@ export class ReferenceVisionApi {
     links: Links,
   ): Promise<VideoList> {
     const found = isUuid(requestId) ? await this.requests.find(requestId) : undefined;
-    if (found === undefined || !matches(found, query, cameras)) {
-      return { videos: [], pagination: paginationOf(pageRequest(query), shownTotal(0, links.scenario)) };
-    }
+    const none = { videos: [], pagination: paginationOf(pageRequest(query), shownTotal(0, links.scenario)) };
+    if (found === undefined || !matches(found, query, cameras)) return none;
     const { id, status, message } = found;
+    // Its clips may be stored by now: with the next answer it is ready and has them.
+    if (status === 'processing') return { ...none, request: { requestId: id, status, message } };
     return { ...(await this.listClips(query, cameras, links, id)), request: { requestId: id, status, message } };
   }
 

@@ -132,6 +132,17 @@ export class SubscriptionsRepository {
     });
   }
 
+  /** What `delete` ends; undefined for a deleted subscription. */
+  async countRemoval(id: string): Promise<object | undefined> {
+    const [row] = await this.database.query<object>(
+      `SELECT watermark, (SELECT count(*)::float8 FROM video_windows AS w
+         WHERE w.hauler_id = s.hauler_id AND w.subscription_id = s.id AND w.reread_day IS NULL) AS unread_windows
+       FROM (${SUBSCRIPTIONS} AND id = $1) AS s`,
+      [id],
+    );
+    return row;
+  }
+
   /** Undefined for a deleted subscription. */
   async findByKey(haulerId: string, id: string): Promise<OfWindow | undefined> {
     const [row] = await this.database.query<OfWindow>(

@@ -9,6 +9,7 @@ import {
   UnreadWindow,
   VideoSubscription,
   type VideoSubscriptionQuery,
+  VideoSubscriptionRemoval,
 } from '../../contracts/admin/video-subscription.dto.js';
 import { epochMillis } from '../../contracts/common/instant.js';
 import { present } from '../../contracts/common/present.js';
@@ -85,8 +86,12 @@ export class VideoSubscriptions {
     return present(VideoSubscription, row);
   }
 
-  async remove(id: string): Promise<void> {
-    if (!(await this.subscriptions.delete(id))) throw unknownSubscription(id);
+  /** A dry run returns what would end. */
+  async remove(id: string, isDryRun = false): Promise<VideoSubscriptionRemoval | undefined> {
+    const preview = isDryRun ? await this.subscriptions.countRemoval(id) : undefined;
+    if (preview !== undefined) return present(VideoSubscriptionRemoval, preview);
+    if (isDryRun || !(await this.subscriptions.delete(id))) throw unknownSubscription(id);
+    return undefined;
   }
 }
 

@@ -7,10 +7,11 @@ import { monthsOf } from '../../database/partitions.rules.js';
 import { IS_AT_RISK } from '../recordings/footage-attention.repository.js';
 import { namePairsOf, type Truck } from '../recordings/camera-names.repository.js';
 import { type Camera, camerasOf } from '../recordings/camera-names.rules.js';
+import { PART_OF_TRUCK } from '../truck.js';
 import type { RecordingState, StoredGap } from '../recordings/recording.rules.js';
 
 export type TruckRange = Pick<CoverageQuery, 'connectionId' | 'truckId' | 'from' | 'to'>;
-type FleetRange = Pick<FleetCoverageQuery, 'haulerId' | 'from' | 'to'>;
+type FleetRange = Pick<FleetCoverageQuery, 'haulerId' | 'connectionId' | 'truckId' | 'from' | 'to'>;
 
 /** A camera of a truck, by every name that the partner uses for it. */
 export interface TruckCamera extends Truck {
@@ -89,6 +90,9 @@ const DAY_MS = 86_400_000;
 
 const dayText = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
+/** The truck of the query, or every one. */
+const WANTED = '($6::uuid IS NULL OR connection_id = $6) AND ($7::text IS NULL OR truck_id = $7)';
+
 /** Reads the rows from which coverage is computed. */
 @Injectable()
 export class CoverageRepository {
@@ -146,17 +150,16 @@ export class CoverageRepository {
     );
   }
 
-  /** The parts of the trucks' clip requests that ended without any recording. */
+  /** The parts of the trucks' clip requests that ended without any recording. None is longer than a day. */
   failedClips(trucks: readonly Truck[], { from, to }: Pick<TruckRange, 'from' | 'to'>): Promise<FailedClipRow[]> {
     return this.database.query<FailedClipRow>(
-      `SELECT q.connection_id, q.truck_id, q.camera_id, part.start_time, part.end_time,
+      `SELECT part.connection_id, part.truck_id, part.camera_id, part.start_time, part.end_time,
          coalesce(part.reason, q.reason) AS reason
-       FROM video_requests AS q JOIN video_request_parts AS part
-         ON (part.hauler_id, part.request_id) = (q.hauler_id, q.id) AND part.status IN ('failed', 'expired')
-           AND part.file_removed_at IS NULL
+       FROM unnest($1::uuid[], $2::text[]) AS trucks (connection_id, truck_id) JOIN video_request_parts AS part
+         ON ${PART_OF_TRUCK} AND part.start_time < $4 AND part.start_time > $3::timestamptz - interval '1 day'
+           AND part.end_time > $3 AND part.status IN ('failed', 'expired') AND part.file_removed_at IS NULL
            AND NOT EXISTS (SELECT FROM recordings WHERE (hauler_id, part_id) = (part.hauler_id, part.id))
-       WHERE (q.connection_id, q.truck_id) IN (SELECT * FROM unnest($1::uuid[], $2::text[]))
-         AND q.start_time < $4 AND q.end_time > $3 AND part.start_time < $4 AND part.end_time > $3`,
+         JOIN video_requests AS q ON (q.hauler_id, q.id) = (part.hauler_id, part.request_id)`,
       [trucks.map(({ connectionId }) => connectionId), trucks.map(({ truckId }) => truckId), from, to],
     );
   }
@@ -165,28 +168,29 @@ export class CoverageRepository {
    * The trucks with a subscription, or with a recording that starts in this time or at most a day before, by name. A camera may have paused
    * all that time, so that one recording of it is looked for.
    */
-  trucks({ haulerId, from, to }: FleetRange): Promise<FleetTruck[]> {
+  trucks({ haulerId, connectionId, truckId, from, to }: FleetRange): Promise<FleetTruck[]> {
     return this.database.query<FleetTruck>(
       `WITH fleet AS (
          SELECT hauler_id, connection_id, truck_id FROM cameras AS c
-         WHERE ($1::uuid IS NULL OR hauler_id = $1) AND first_at < $3 AND last_at > $2::timestamptz - interval '1 day'
+         WHERE ($1::uuid IS NULL OR hauler_id = $1) AND ${WANTED} AND first_at < $3 AND last_at > $2::timestamptz - interval '1 day'
            AND (SELECT true FROM recordings r
              WHERE (r.hauler_id, r.connection_id, r.truck_id, r.camera_id) = (c.hauler_id, c.connection_id, c.truck_id, c.name)
                AND r.start_time >= $4 AND r.start_time < $5
                AND r.start_time > $2::timestamptz - interval '1 day' AND r.start_time < $3 LIMIT 1)
          UNION
          SELECT hauler_id, connection_id, truck_id FROM video_subscriptions
-         WHERE ($1::uuid IS NULL OR hauler_id = $1) AND deleted_at IS NULL AND start_time < $3),
+         WHERE ($1::uuid IS NULL OR hauler_id = $1) AND ${WANTED} AND deleted_at IS NULL AND start_time < $3),
        losing AS (
          SELECT connection_id, truck_id FROM recordings
-         WHERE ($1::uuid IS NULL OR hauler_id = $1) AND status IN ('failed', 'expired') AND deleted_at IS NULL
+         WHERE ($1::uuid IS NULL OR hauler_id = $1) AND ${WANTED} AND status IN ('failed', 'expired') AND deleted_at IS NULL
            AND start_time > $2::timestamptz - interval '1 day' AND start_time < $3 AND end_time > $2
          UNION
          SELECT connection_id, truck_id FROM video_requests
-         WHERE status IN ('failed', 'expired') AND start_time < $3 AND end_time > $2),
+         WHERE ($1::uuid IS NULL OR hauler_id = $1) AND ${WANTED} AND status IN ('failed', 'expired')
+           AND start_time < $3 AND end_time > $2),
        waiting AS (
          SELECT connection_id, truck_id, count(*)::float8 AS count FROM recordings
-         WHERE ($1::uuid IS NULL OR hauler_id = $1) AND ${IS_AT_RISK}
+         WHERE ($1::uuid IS NULL OR hauler_id = $1) AND ${WANTED} AND ${IS_AT_RISK}
            AND start_time > $2::timestamptz - interval '1 day' AND start_time < $3 AND end_time > $2
          GROUP BY connection_id, truck_id)
        SELECT hauler_id AS "haulerId", haulers.name AS "haulerName", connection_id AS "connectionId",
@@ -194,7 +198,14 @@ export class CoverageRepository {
        FROM fleet JOIN haulers ON haulers.id = hauler_id LEFT JOIN losing USING (connection_id, truck_id)
          LEFT JOIN waiting USING (connection_id, truck_id)
        ORDER BY truck_id, connection_id`,
-      [haulerId ?? null, from, to, ...monthsOf(epochMillis(from) - DAY_MS, epochMillis(to))],
+      [
+        haulerId ?? null,
+        from,
+        to,
+        ...monthsOf(epochMillis(from) - DAY_MS, epochMillis(to)),
+        connectionId ?? null,
+        truckId ?? null,
+      ],
     );
   }
 
@@ -239,9 +250,9 @@ export class CoverageRepository {
            WHERE (own.hauler_id, own.connection_id, own.truck_id) = (c.hauler_id, c.id, trucks.truck_id)
              AND own.first_at < $4 AND own.last_at > $3::timestamptz - interval '31 days'
            UNION ALL
-           SELECT q.camera_id, true FROM video_requests AS q
-           WHERE (q.connection_id, q.truck_id) = (c.id, trucks.truck_id)
-             AND q.status IN ('failed', 'expired') AND q.start_time < $4 AND q.end_time > $3
+           SELECT part.camera_id, true FROM video_request_parts AS part
+           WHERE ${PART_OF_TRUCK} AND part.status IN ('failed', 'expired')
+             AND part.start_time < $4 AND part.start_time > $3::timestamptz - interval '1 day' AND part.end_time > $3
            UNION ALL
            SELECT s.camera_id, true FROM video_subscriptions AS s
            WHERE (s.connection_id, s.truck_id) = (c.id, trucks.truck_id) AND s.deleted_at IS NULL AND s.camera_id IS NOT NULL

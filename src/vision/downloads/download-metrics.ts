@@ -20,7 +20,7 @@ export class DownloadMetrics {
     const registers = [metrics.registry];
     const atRisk = new Gauge({
       name: 'vision_downloads_at_risk',
-      help: 'Recordings that wait for their download, and whose links expire within 10 minutes or have expired',
+      help: 'Recordings that wait for their download, and whose links expire within 10 minutes or have expired, of the 10,000 most urgent ones of each connection',
       registers,
       collect: async () => {
         const counts = await this.read();

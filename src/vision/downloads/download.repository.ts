@@ -184,12 +184,15 @@ export class DownloadRepository {
   }
 }
 
-/** The most urgent rows, which those in work are. Counting more would take longer than the other metrics together. */
+/** Counting more would take longer than the other metrics together. */
 const MAX_COUNTED_ROWS = 100_000;
+/** The most urgent rows of a connection, which those in work are. Each is read, not only its entry in the index: each scrape of the metrics asks. */
+const MAX_URGENT_ROWS = 10_000;
 
 export interface DownloadCounts {
-  /** Of at most `MAX_COUNTED_ROWS`, as the others. */
+  /** Of at most `MAX_COUNTED_ROWS`. */
   readonly waiting: number;
+  /** Of at most `MAX_URGENT_ROWS` of each connection, as the next one. */
   readonly downloading: number;
   /** Waiting files whose links expire within 10 minutes, or have expired. */
   readonly atRisk: number;
@@ -199,11 +202,15 @@ export async function countDownloads(database: Sql): Promise<DownloadCounts> {
   const row = onlyRow(
     await database.query<DownloadCounts>(
       `WITH RECURSIVE ${WAITING}
-     SELECT count(*) FILTER (WHERE started_at IS NULL)::int AS waiting, count(started_at)::int AS downloading,
-       count(*) FILTER (WHERE started_at IS NULL AND expires_at < now() + interval '10 minutes')::int AS "atRisk"
-     FROM (SELECT due.started_at, due.expires_at FROM waiting CROSS JOIN LATERAL (
-       SELECT r.started_at, r.expires_at FROM recordings AS r WHERE r.connection_id = waiting.id AND r.due_at IS NOT NULL
-       ORDER BY r.fetch_by LIMIT ${MAX_COUNTED_ROWS}) AS due LIMIT ${MAX_COUNTED_ROWS}) AS first`,
+     SELECT due - downloading AS waiting, downloading, "atRisk" FROM (
+       SELECT count(*)::int AS due FROM (SELECT FROM waiting CROSS JOIN LATERAL (
+         SELECT FROM recordings AS r WHERE r.connection_id = waiting.id AND r.due_at IS NOT NULL
+         LIMIT ${MAX_COUNTED_ROWS}) AS entry LIMIT ${MAX_COUNTED_ROWS}) AS first) AS counted, (
+       SELECT count(started_at)::int AS downloading,
+         count(*) FILTER (WHERE started_at IS NULL AND expires_at < now() + interval '10 minutes')::int AS "atRisk"
+       FROM (SELECT urgent.* FROM waiting CROSS JOIN LATERAL (
+         SELECT r.started_at, r.expires_at FROM recordings AS r WHERE r.connection_id = waiting.id AND r.due_at IS NOT NULL
+         ORDER BY r.fetch_by LIMIT ${MAX_URGENT_ROWS}) AS urgent LIMIT ${MAX_COUNTED_ROWS}) AS first) AS read`,
       [],
     ),
   );
@@ -219,10 +226,7 @@ export interface RiskRow extends TruckRow {
   readonly deadline: Date | null;
 }
 
-/** Each scrape of the metrics may ask: a long queue has as many rows as the table. */
-const MAX_RISK_ROWS = 10_000;
-
-/** Of the `MAX_RISK_ROWS` most urgent rows of each connection. */
+/** Of the `MAX_URGENT_ROWS` most urgent rows of each connection. */
 export function footageAtRisk(database: Sql): Promise<RiskRow[]> {
   return database.query<RiskRow>(
     `WITH RECURSIVE ${WAITING}
@@ -231,7 +235,7 @@ export function footageAtRisk(database: Sql): Promise<RiskRow[]> {
        min(expires_at) FILTER (WHERE link IS NOT NULL AND expires_at < now() + interval '1 hour') AS deadline
      FROM waiting CROSS JOIN LATERAL (
        SELECT r.* FROM recordings AS r WHERE r.connection_id = waiting.id AND r.due_at IS NOT NULL
-       ORDER BY r.fetch_by LIMIT ${MAX_RISK_ROWS}) AS urgent
+       ORDER BY r.fetch_by LIMIT ${MAX_URGENT_ROWS}) AS urgent
      WHERE ${OF_CONNECTION} AND ${IS_AT_RISK}
      GROUP BY hauler_id, connection_id, truck_id`,
     [],

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../database/database.js';
 import { onlyRow, type Sql } from '../../database/sql.js';
 import type { Span } from '../range.js';
-import type { TruckKey } from '../truck.js';
+import { PART_OF_TRUCK, type TruckKey } from '../truck.js';
 
 /** A part of a clip request. */
 export interface RequestedClipRow {
@@ -54,14 +54,16 @@ export class FootageRepository {
     return rows.map(({ id }) => id);
   }
 
-  /** Ids of the newest clip requests, in any state. */
+  /** Ids of the newest clip requests, in any state. No part of one is longer than a day. */
   async requestIds(truck: TruckKey, spans: readonly Span[], names: readonly string[] | null): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(
-      `SELECT DISTINCT q.id FROM unnest($4::timestamptz[], $5::timestamptz[]) AS span (start_time, end_time)
-         JOIN video_requests AS q ON q.hauler_id = $1 AND q.connection_id = $2 AND q.truck_id = $3
-           AND q.start_time < span.end_time AND q.end_time > span.start_time
-       WHERE $6::text[] IS NULL OR q.camera_id = ANY ($6)
-       ORDER BY q.id DESC LIMIT ${MAX_REQUESTS}`,
+      `SELECT DISTINCT part.request_id AS id
+       FROM (VALUES ($1::uuid, $2::uuid, $3::text)) AS trucks (hauler_id, connection_id, truck_id),
+         unnest($4::timestamptz[], $5::timestamptz[]) AS span (start_time, end_time), video_request_parts AS part
+       WHERE part.hauler_id = trucks.hauler_id AND ${PART_OF_TRUCK} AND part.start_time < span.end_time
+         AND part.start_time > span.start_time - interval '1 day' AND part.end_time > span.start_time
+         AND ($6::text[] IS NULL OR part.camera_id = ANY ($6))
+       ORDER BY part.request_id DESC LIMIT ${MAX_REQUESTS}`,
       [...truckOf(truck), ...timesOf(spans), names],
     );
     return rows.map(({ id }) => id);
@@ -75,9 +77,10 @@ export class FootageRepository {
     const lock = `clips of ${truckOf(truck).join(' ')}`;
     await transaction.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [lock]);
     return transaction.query<RequestedClipRow>(
-      `SELECT camera_id, start_time, end_time, status <> 'stored' AS is_open FROM video_request_parts
-       WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3) AND status NOT IN ('failed', 'expired')
-         AND start_time < $5 AND end_time > $4`,
+      `SELECT camera_id, start_time, end_time, status <> 'stored' AS is_open
+       FROM (VALUES ($1::uuid, $2::uuid, $3::text)) AS trucks (hauler_id, connection_id, truck_id), video_request_parts AS part
+       WHERE part.hauler_id = trucks.hauler_id AND ${PART_OF_TRUCK} AND part.status NOT IN ('failed', 'expired')
+         AND start_time < $5 AND start_time > $4::timestamptz - interval '1 day' AND end_time > $4`,
       [...truckOf(truck), new Date(start), new Date(end)],
     );
   }

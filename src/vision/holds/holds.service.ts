@@ -83,7 +83,9 @@ export class Holds {
     return recordings.map((recording) => ({ ...recording, holdIds: holds.get(recording.id) ?? [] }));
   }
 
-  async markedOne(recording: StoredRecording): Promise<AdminRecording> {
+  async markedOne<Recording extends { readonly id: string }>(
+    recording: Recording,
+  ): Promise<Recording & Pick<AdminRecording, 'holdIds'>> {
     const holds = await this.holds.ofRecordings([recording.id]);
     return { ...recording, holdIds: holds.get(recording.id) ?? [] };
   }

@@ -83,7 +83,8 @@ export function findRecordings(database: Sql, ids: readonly string[]): Promise<A
   return database.query<AdminRecordingRow>(
     `SELECT hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id, start_time,
        end_time, duration_seconds, ${SHOWN_STATUS} AS status, coalesce(reason, last_error) AS reason,
-       CASE WHEN deleted_at IS NULL THEN reason_code ELSE '${FILE_REMOVED}' END AS reason_code, expires_at, size_bytes, sha256, created_at, updated_at
+       CASE WHEN deleted_at IS NULL THEN reason_code ELSE '${FILE_REMOVED}' END AS reason_code, expires_at, size_bytes, sha256, created_at, updated_at,
+       attempts, due_at, started_at, stored_at, deleted_at
      FROM recordings WHERE id = ANY ($1::uuid[]) ORDER BY start_time DESC, id DESC`,
     [ids],
   );

@@ -2,7 +2,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { List } from '../../contracts/admin/list.dto.js';
-import { type RecordingQuery, StoredRecording } from '../../contracts/admin/recording.dto.js';
+import {
+  type RecordingDetails,
+  RecordingLife,
+  type RecordingQuery,
+  StoredRecording,
+} from '../../contracts/admin/recording.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { present } from '../../contracts/common/present.js';
 import { Database } from '../../database/database.js';
@@ -37,6 +42,12 @@ export class Recordings {
   /** With a connection only a recording of it. */
   async get(id: string, connectionId?: string): Promise<StoredRecording> {
     return present(StoredRecording, await this.row(id, connectionId));
+  }
+
+  /** With its way so far. */
+  async details(id: string): Promise<Omit<RecordingDetails, 'holdIds'>> {
+    const row = await this.row(id);
+    return { ...present(StoredRecording, row), life: present(RecordingLife, row) };
   }
 
   /** The latest start first. */

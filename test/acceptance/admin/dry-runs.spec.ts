@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Footage, minute } from '../support/footage.js';
-import { type ErrorBody, Hauler, ONE_SITE, paths, type Plain, type SyncRun } from '../support/hauler.js';
+import { type ErrorBody, Hauler, ONE_SITE, paths, type Plain, type SyncRun, TICKET } from '../support/hauler.js';
 import { activeSites } from '../support/site.js';
-import { admin, administer, listed } from '../support/target.js';
-import { site } from '../../support/site-data.js';
+import { admin, administer, call, listed } from '../support/target.js';
+import { eventually } from '../../support/eventually.js';
+import { raw, startScriptedPartner } from '../../support/scripted-partner.js';
+import { idOf, material, site } from '../../support/site-data.js';
 
 /** A call that cannot be undone and reaches beyond the record that it names. */
 interface Dangerous {
@@ -20,6 +22,8 @@ interface Dangerous {
 
 const read = (path: string) => async () => (await admin<Plain>('GET', path)).body;
 
+const SITES = Array.from({ length: 7 }, (_, i) => site(`s${i}`));
+
 const CALLS = [
   ...[
     'erasure of an account',
@@ -29,7 +33,8 @@ const CALLS = [
     'confirmation of removals',
   ],
   ...['release of a hold', 'repair of the storage', 'deletion of a connection', 'revocation of a key'],
-  ...['replay of an exchange', 'replay of exchanges'],
+  ...['replay of an exchange', 'replay of exchanges', 'replacement of the site data', 'revocation of a link'],
+  ...['end of a subscription', 'deletion of a webhook endpoint', 'delivery of what failed'],
 ];
 
 describe('a dry run', () => {
@@ -38,7 +43,7 @@ describe('a dry run', () => {
   beforeAll(async () => {
     const hauler = await Hauler.create({ sites: ONE_SITE });
     const footage = await Footage.create();
-    await footage.add({ from: 0, to: 10 }, { from: 10, to: 20 });
+    const [first] = await footage.add({ from: 0, to: 10 }, { from: 10, to: 20 });
     const owner = footage.vision.hauler.id;
     const { body: account } = await hauler.createAccount<{ accountId: string }>({ accountName: 'Previewed' });
     const held = await administer<{ id: string }>('POST', '/holds', {
@@ -48,6 +53,14 @@ describe('a dry run', () => {
     const connectionId = await hauler.connect({ interface: 'site', baseUrl: 'http://127.0.0.1:9', enabled: false });
     await administer('POST', '/api-keys', { connectionId, name: 'of the connection' });
     const run = await heldRun();
+    const hostedPath = `/hosted/haulers/${hauler.id}/site-data`;
+    await administer('PUT', hostedPath, { sites: SITES, materials: [material('m', { siteId: idOf('s0') })] });
+    const asPartner = { headers: { 'API-KEY': await hauler.key('site') } };
+    const subscription = await administer<{ id: string }>('POST', '/video-subscriptions', {
+      ...{ ...footage.truck, truckId: 'TRUCK-8', startTime: minute(0) },
+    });
+    const shared = await administer<{ id: string }>('POST', `/recordings/${first?.id ?? ''}/shares`, { reason: 'D' });
+    const endpointId = await endpointThatRefuses(hauler);
     await hauler.push({ siteId: randomUUID() });
     const filter = { haulerId: hauler.id, status: '422' };
     const exchanges = () => listedExchanges(`haulerId=${hauler.id}&direction=inbound`);
@@ -109,6 +122,31 @@ describe('a dry run', () => {
         ...{ method: 'POST', path: '/exchanges/replay', dryRunIn: 'body', body: filter, state: exchanges },
         preview: { matched: 1, replayed: 0 },
       },
+      'replacement of the site data': {
+        ...{ method: 'PUT', path: hostedPath, dryRunIn: 'query', body: { sites: [site('s1'), site('s9')] } },
+        preview: { sites: 2, active: 2, preview: { sites: 6, kiosks: 0, materials: 1 } },
+        state: async () => (await call<Plain>('GET', `/scale-platform/v1/sites?haulerId=${hauler.id}`, asPartner)).body,
+      },
+      'revocation of a link': {
+        ...{ method: 'DELETE', path: `/shares/${shared.id}`, dryRunIn: 'query', state: read('/shares?status=active') },
+        preview: { status: 'active', expiresAt: expect.any(String), views: 0, lastViewedAt: null },
+      },
+      'end of a subscription': {
+        ...{ method: 'DELETE', path: `/video-subscriptions/${subscription.id}`, dryRunIn: 'query' },
+        preview: { unreadWindows: 0, watermark: expect.any(String) },
+        state: async () => (await admin('GET', `/video-subscriptions/${subscription.id}`)).status,
+      },
+      'deletion of a webhook endpoint': {
+        ...{ method: 'DELETE', path: `/webhook-endpoints/${endpointId}`, dryRunIn: 'query' },
+        preview: { deliveries: 1, pending: 0 },
+        state: read(`/webhook-deliveries?endpointId=${endpointId}`),
+      },
+      'delivery of what failed': {
+        ...{ method: 'POST', path: '/webhook-deliveries/retry', dryRunIn: 'body' },
+        body: { endpointId, from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) },
+        preview: { matched: 1 },
+        state: read(`/webhook-deliveries?endpointId=${endpointId}`),
+      },
     };
   }, 120_000);
 
@@ -120,7 +158,7 @@ describe('a dry run', () => {
 
   const send = ({ method, path, body, dryRunIn }: Dangerous, dryRun: unknown) =>
     dryRunIn === 'query'
-      ? admin<Plain & ErrorBody>(method, `${path}?dryRun=${encodeURIComponent(String(dryRun))}`)
+      ? admin<Plain & ErrorBody>(method, `${path}?dryRun=${encodeURIComponent(String(dryRun))}`, body)
       : admin<Plain & ErrorBody>(method, path, { ...body, dryRun });
 
   test.each(CALLS)('of the %s answers 200 with what would be done, and changes nothing (decision 68)', async (name) => {
@@ -151,7 +189,7 @@ describe('a dry run', () => {
     const before = await call.state();
     const misplaced =
       call.dryRunIn === 'query'
-        ? await admin<ErrorBody>(call.method, call.path, { dryRun: true })
+        ? await admin<ErrorBody>(call.method, call.path, { ...call.body, dryRun: true })
         : await admin<ErrorBody>(call.method, `${call.path}?dryRun=true`, call.body ?? {});
     expect([misplaced.status, paths(misplaced)]).toEqual([400, ['dryRun']]);
     expect(await call.state()).toEqual(before);
@@ -161,6 +199,9 @@ describe('a dry run', () => {
 test.each([
   ['deletion of a connection', '/connections/', 'DELETE'],
   ['revocation of a key', '/api-keys/', 'DELETE'],
+  ['revocation of a link', '/shares/', 'DELETE'],
+  ['end of a subscription', '/video-subscriptions/', 'DELETE'],
+  ['deletion of a webhook endpoint', '/webhook-endpoints/', 'DELETE'],
 ])('the dry run of the %s of an unknown id answers 404 (decision 68)', async (_, path, method) => {
   expect((await admin(method, `${path}${randomUUID()}?dryRun=true`)).status).toBe(404);
 });
@@ -201,9 +242,21 @@ test('a retention is shortened without a confirmation, and its dry run counts wh
 const listedExchanges = async (query: string) =>
   (await administer<{ data: { id: string }[] }>('GET', `/exchanges?${query}&pageSize=100`)).data;
 
+/** An endpoint whose receiver is gone, with the delivery that has failed. */
+async function endpointThatRefuses(hauler: Hauler): Promise<string> {
+  const receiver = await startScriptedPartner();
+  receiver.on('POST /hook', raw('', { status: 410 }));
+  const body = { url: `${receiver.url}/hook`, topics: ['ticket.created'], haulerId: hauler.id };
+  const { id } = await administer<{ id: string }>('POST', '/webhook-endpoints', body);
+  await hauler.push(TICKET);
+  await eventually(async () =>
+    expect(await listed(`/webhook-deliveries?endpointId=${id}`)).toMatchObject([{ status: 'failed' }]),
+  );
+  return id;
+}
+
 /** A run that holds the removal of seven sites. */
 async function heldRun(): Promise<SyncRun & { readonly hauler: Hauler }> {
-  const names = Array.from({ length: 7 }, (_, i) => `s${i}`);
-  const hauler = await Hauler.create({ sites: { sites: names.map((name) => site(name)) } });
+  const hauler = await Hauler.create({ sites: { sites: SITES } });
   return { ...(await hauler.sync({ sites: [] })), hauler };
 }

@@ -172,6 +172,14 @@ describe('a person', () => {
     expect(newest?.sentence.includes(name)).toBe(created === 201);
   });
 
+  test('signs in from another host of the service, such as that of all cells', async () => {
+    const other = service.url.replace('127.0.0.1', 'localhost');
+    const isEnd = ({ pathname }: URL) => pathname === '/console/tickets';
+    const path = '/console/api/oidc/sign-in?return=%2Fconsole%2Ftickets';
+    const end = await new FormBrowser().walk(other + path, 'vera', isEnd);
+    expect([end.origin, end.search]).toEqual([service.url, '']);
+  });
+
   test('without a group that has a role gets no session', async () => {
     const { browser, end } = await signIn('nobody');
     expect(end.searchParams.get('fault')).toBe('no-role');

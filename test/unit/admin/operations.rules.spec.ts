@@ -1,5 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { clockNotices, lateNotices, replicationNotices } from '../../../src/admin/attention/operations.rules.js';
+import {
+  clockNotices,
+  lateNotices,
+  replicationNotices,
+  slotNotice,
+} from '../../../src/admin/attention/operations.rules.js';
 
 const NOW = Date.parse('2026-11-28T12:00:00Z');
 
@@ -43,6 +48,12 @@ describe('a standby', () => {
       ['soon', 'db3'],
     ]);
   });
+});
+
+test('a replication slot that nothing reads is named with what is kept for it', () => {
+  const found = slotNotice({ name: 'db2', kept_bytes: 3.2e9 }, NOW);
+  expect(found).toMatchObject({ kind: 'replication', severity: 'soon', subject: 'replication slot db2' });
+  expect(found.sentence).toContain('slot db2, and PostgreSQL keeps all write-ahead log since then, 3,052 MB so far');
 });
 
 test('work is late after 15 minutes, and stands still after an hour', () => {

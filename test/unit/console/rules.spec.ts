@@ -1,10 +1,9 @@
 import { describe, expect, it, test } from '@jest/globals';
-import type { AttentionItem } from '../../../src/contracts/admin/attention.dto.js';
-import type { OverviewHour } from '../../../src/contracts/admin/overview.dto.js';
+import type { OverviewDay } from '../../../src/contracts/admin/overview.dto.js';
 import type { StoredRecording } from '../../../src/contracts/admin/recording.dto.js';
 import type { CameraCoverage, CoverageBucket, CoverageInterval } from '../../../src/contracts/admin/coverage.dto.js';
 import type { SyncRunCounts } from '../../../src/contracts/admin/sync-run.dto.js';
-import { dayBars, TICKET_SERIES, totalOf } from '../../../src/console/pages/home/home.rules.js';
+import { FIGURES, scaleOf } from '../../../src/console/pages/home/home.rules.js';
 import {
   describe as describeSegment,
   tracksOf,
@@ -15,7 +14,6 @@ import { cameraLabel, sentenceOf, timeText } from '../../../src/console/pages/co
 import { camerasOf, chunkAt, chunksOf, resumeAt } from '../../../src/console/pages/player/playback.rules.js';
 import { changesOf } from '../../../src/console/pages/sync/run.rules.js';
 import { dayOf, localTime, momentOf, ticksOf } from '../../../src/console/parts/zone.rules.js';
-import { checksInOrder, unknownChecks } from '../../../src/console/parts/attention.rules.js';
 
 const HOUR_MS = 3_600_000;
 const at = (text: string) => Date.parse(text);
@@ -195,40 +193,20 @@ describe('the changes of a run', () => {
   });
 });
 
-describe('what needs attention', () => {
-  const checked = (['held-runs', 'failed-clips', 'refused-keys'] as const).map((kind) => ({
-    kind,
-    at: '2026-11-20T14:00:00Z',
-    ok: kind !== 'refused-keys',
-  }));
-  const attention = { checked, data: [{ kind: 'held-runs' } as AttentionItem] };
-
-  it('is in order only where a check was made and found nothing', () => {
-    expect(checksInOrder(attention).map(({ kind }) => kind)).toEqual(['failed-clips']);
+describe('a chart of days', () => {
+  it('has a round scale that no day is above', () => {
+    expect([[], [0, 0], [3], [93, 42], [1_204.5], [0.4]].map(scaleOf)).toEqual([0, 0, 5, 100, 2_000, 0.5]);
   });
 
-  it('is not known where a check could not be made', () => {
-    expect(unknownChecks(attention).map(({ kind }) => kind)).toEqual(['refused-keys']);
-  });
-});
-
-describe('the day in pictures', () => {
-  const hour = (created: number, refused: number) =>
-    ({
-      startTime: '2026-01-01T00:00:00Z',
-      tickets: { created, updated: 0, unchanged: 0, stale: 0, refused },
-    }) as OverviewHour;
-
-  it('has bars in proportion to the busiest hour, without parts that are zero', () => {
-    const hours = [hour(6, 2), hour(0, 0), hour(2, 0)];
-    expect(dayBars(hours, TICKET_SERIES).map(({ parts }) => parts)).toEqual([
-      [
-        { name: 'created', share: 0.75 },
-        { name: 'refused', share: 0.25 },
-      ],
-      [],
-      [{ name: 'created', share: 0.25 }],
-    ]);
-    expect(TICKET_SERIES.map((each) => totalOf(hours, each))).toEqual([8, 0, 0, 0, 2]);
+  it('leads to the list that counts the same: by whole hours of exchanges, and today without an end', () => {
+    const day = {
+      day: '2026-11-20',
+      startTime: '2026-11-19T18:30:00Z',
+      endTime: '2026-11-20T18:30:00Z',
+    } as OverviewDay;
+    const scope = { haulerId: undefined, zone: 'Asia/Kolkata' };
+    const links = FIGURES.map(({ link }) => decodeURIComponent(link(day, scope, true)));
+    expect(links[0]).toBe('/console/tickets?from=2026-11-19T18:30:00Z');
+    expect(links[3]).toMatch(/rehearsed=false&from=2026-11-19T19:00:00.000Z&to=2026-11-20T19:00:00.000Z$/);
   });
 });

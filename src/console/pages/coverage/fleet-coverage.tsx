@@ -8,13 +8,12 @@ import { PageButtons } from '../../parts/listing.js';
 import { Card, Empty, Loadable } from '../../parts/states.js';
 import { formatCount } from '../../parts/values.js';
 import { DAY_MS, dayOf, localTime, momentOf } from '../../parts/zone.rules.js';
-import { cameraLabel, timeText } from './coverage-sentence.rules.js';
+import { cameraLabel } from './coverage-sentence.rules.js';
+import { dayStateOf } from './truck-days.rules.js';
 
 const MAX_DAYS = 31;
 const TRUCKS_PER_PAGE = 24;
 const LIVE_MS = 30_000;
-/** The last minutes of each day are not read yet until the next reading. */
-const MIN_UNREAD_SECONDS = 3_600;
 /** With this number of days or more, a square has no text. */
 const COMPACT_DAYS = 14;
 
@@ -191,35 +190,28 @@ function absence({ cameraId, lastRecordedAt }: AbsentCamera, zone: string): stri
   return `${cameraLabel(cameraId)}: nothing recorded in this time; ${last}.`;
 }
 
-/** A day of a truck. A day without recordings looks different from one whose recordings are not stored or not known. */
-function Square({ truck, day, query }: { truck: TruckCoverage; day: TruckDay; query: URLSearchParams }) {
-  const { connectionId, truckId } = truck;
-  const { stored, available, expired, failed, lost, unread, startTime: from, endTime: to } = day;
+/** A day of a truck. */
+function Square({
+  truck: { connectionId, truckId },
+  day,
+  query,
+}: {
+  truck: TruckCoverage;
+  day: TruckDay;
+  query: URLSearchParams;
+}) {
+  const { startTime: from, endTime: to } = day;
   const place = { haulerId: query.get('haulerId') ?? undefined, zone: query.get('zone') ?? undefined };
-  // Of what was recorded: a truck that drives half a day is complete with half a day.
-  const recorded = stored + available + lost;
-  const share = recorded === 0 ? 0 : stored / recorded;
-  const part = (seconds: number) => percent(seconds / (recorded || 1));
-  const unreadText = unread === 0 ? '' : `; ${timeText(unread)} not known, because the list was not read`;
-  const isUnread = recorded === 0 && unread >= MIN_UNREAD_SECONDS;
-  const states = `${percent(share)} stored, ${part(available)} available, ${part(expired)} expired, ${part(failed)} failed`;
-  const text = recorded > 0 ? states : isUnread ? 'not known' : 'not recorded, 0% stored';
-  const label = `${truckId}, ${day.day}: ${text}${unreadText}`;
-  const level = isUnread ? 'unread' : recorded === 0 ? 'none' : Math.ceil(share * 5);
+  const { level, sign, text, isLost } = dayStateOf(day);
+  const label = `${truckId}, ${day.day}: ${text}`;
   return (
     <a
-      class={`square level-${level} ${lost > 0 ? 'lost' : ''}`}
+      class={`square level-${level} ${isLost ? 'lost' : ''}`}
       href={linkTo('coverage', { ...place, connectionId, truckId, from, to })}
       title={label}
       aria-label={label}
     >
-      <span translate={false}>{isUnread ? '?' : recorded === 0 ? '–' : percent(share)}</span>
+      <span translate={false}>{sign}</span>
     </a>
   );
-}
-
-/** Only what is whole is 100 %. */
-function percent(share: number): string {
-  if (share > 0 && share < 0.01) return '<1%';
-  return `${share < 1 ? Math.min(99, Math.round(share * 100)) : 100}%`;
 }

@@ -11,6 +11,7 @@ import { ClipRequest } from './clip-request.js';
 import { Tracks } from './tracks.js';
 import { playAt } from './play-at.js';
 import { ClipRequests } from '../../parts/retries.js';
+import { TruckCalendar } from './truck-calendar.js';
 import { tracksOf, resolutionOf, type Selection, zoomed } from './coverage.rules.js';
 import { useWidth } from '../../parts/width.js';
 import { dayOf, rangeText } from '../../parts/zone.rules.js';
@@ -61,7 +62,10 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
         </h2>
         <ZoneChoice query={query} />
       </div>
-      <CameraSentences range={range} zone={zone} />
+      <div class="truck-state">
+        <CameraSentences range={range} zone={zone} />
+        <TruckCalendar truck={truck} query={query} zone={zone} from={from} />
+      </div>
       <RangeButtons from={from} to={to} zone={zone} onRange={show} />
       <Loadable of={coverage}>
         {({ data }) =>

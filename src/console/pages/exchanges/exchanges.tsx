@@ -21,10 +21,6 @@ const DIRECTIONS = [
   ['inbound', 'to this service'],
   ['outbound', 'of this service'],
 ] as const;
-const REHEARSED = [
-  ['false', 'Left out'],
-  ['true', 'Alone'],
-] as const;
 /** Those behind "More filters". */
 const FOLDED = ['from', 'direction', 'interface', 'status', 'errorCode', 'requestId', 'to', 'connectionId', 'apiKeyId'];
 
@@ -107,7 +103,7 @@ function useFilters(): readonly Filter[] {
     byText('errorCode', 'Error code', 'such as NOT_FOUND'),
     byText('requestId', 'Request id'),
     ...(isPartner ? [] : ofAdmins),
-    byChoice('rehearsed', 'Rehearsals', REHEARSED, 'Included'),
+    byChoice('rehearsed', 'Rehearsals', [['false', 'Left out']], 'Included'),
     byLink('reason'),
     byLink('failed'),
   ];

@@ -152,14 +152,4 @@ export function NextStep({ haulerId }: { haulerId: string }) {
   );
 }
 
-/** The steps of the only hauler on the first page, until it has a key and a connection. It reads no more than that. */
-export function SetupReminder({ haulerId }: { haulerId: string }) {
-  const { hasPlatform } = useSession();
-  const keys = useLoad('/api-keys', { haulerId, pageSize: 100 }).data?.data;
-  const connections = useLoad(hasPlatform ? '/connections' : undefined, { haulerId, pageSize: 1 }).data?.data;
-  if (keys === undefined || (hasPlatform && connections === undefined)) return null;
-  const isBegun = keys.some(({ revokedAt }) => revokedAt === null) && connections?.length !== 0;
-  return isBegun ? null : <SetupSteps haulerId={haulerId} />;
-}
-
 const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,9 +1,7 @@
 import type { OverviewDay } from '../../../contracts/admin/overview.dto.js';
 import { linkTo } from '../../client/address.js';
-import { formatCount } from '../../parts/values.js';
 
 const HOUR_MS = 3_600_000;
-const HOUR_SECONDS = 3_600;
 
 /** What the lists behind the numbers are filtered by. */
 export interface Scope {
@@ -16,9 +14,10 @@ export interface Figure {
   readonly title: string;
   /** Undefined: not known. */
   readonly read: (day: OverviewDay) => number | undefined;
-  readonly text: (value: number) => string;
-  /** What stands in place of the chart where every day is zero: what would be here, and how it comes. */
-  readonly none: string;
+  /** Stands behind the number. */
+  readonly unit?: string;
+  /** Of what it is a part, in words. */
+  readonly share?: (day: OverviewDay) => string;
   readonly link: (day: OverviewDay, scope: Scope, isToday: boolean) => string;
 }
 
@@ -28,21 +27,15 @@ const timesOf = ({ startTime: from, endTime: to }: OverviewDay, isToday: boolean
 /** Exchanges are counted by whole hours; a day of some zones begins within one. */
 const fullHour = (time: string): string => new Date(Math.ceil(Date.parse(time) / HOUR_MS) * HOUR_MS).toISOString();
 
-const oneDecimal = (value: number): string => formatCount(Number(value.toFixed(1)));
-
 export const FIGURES: readonly Figure[] = [
   {
     title: 'Tickets',
     read: ({ tickets }) => tickets,
-    text: formatCount,
-    none: 'No ticket in 14 days. Partners push them.',
     link: (day, { haulerId }, isToday) => linkTo('tickets', { ...timesOf(day, isToday), haulerId }),
   },
   {
     title: 'Tons',
     read: ({ tons }) => tons,
-    text: oneDecimal,
-    none: 'No weight in 14 days. It comes with tickets.',
     // A report has one hauler.
     link: (day, { haulerId, zone }, isToday) =>
       haulerId === undefined
@@ -52,15 +45,11 @@ export const FIGURES: readonly Figure[] = [
   {
     title: 'New accounts',
     read: ({ accounts }) => accounts,
-    text: formatCount,
-    none: 'No new account in 14 days. Partners create them.',
     link: (day, { haulerId }, isToday) => linkTo('accounts', { ...timesOf(day, isToday), haulerId }),
   },
   {
     title: 'Refused calls',
     read: ({ refusedCalls }) => refusedCalls,
-    text: formatCount,
-    none: 'No call of a partner was refused in 14 days.',
     link: ({ startTime, endTime }, { haulerId }) =>
       linkTo('exchanges', {
         ...{ direction: 'inbound', failed: 'true', rehearsed: 'false', haulerId },
@@ -69,16 +58,13 @@ export const FIGURES: readonly Figure[] = [
   },
   {
     title: 'Stored footage',
-    read: ({ storedSeconds }) => storedSeconds,
-    text: (seconds) => `${oneDecimal(seconds / HOUR_SECONDS)} h`,
-    none: 'No footage of 14 days. Follow the cameras of a truck.',
+    read: ({ storedSeconds }) => storedSeconds && storedSeconds / 3_600,
+    unit: ' h',
+    share: ({ storedSeconds = 0, recordedSeconds = 0 }) =>
+      recordedSeconds === 0 ? '' : `${Math.floor((storedSeconds / recordedSeconds) * 100)} % of recorded`,
     link: (_, { haulerId, zone }, isToday) => linkTo('coverage', { haulerId, zone, days: isToday ? 1 : 14 }),
   },
 ];
-
-/** Of what was recorded; undefined where nothing was. */
-export const coverageOf = ({ storedSeconds, recordedSeconds = 0 }: OverviewDay): number | undefined =>
-  storedSeconds === undefined || recordedSeconds === 0 ? undefined : storedSeconds / recordedSeconds;
 
 /** A round number that no value is above: the scale of a chart. */
 export function scaleOf(values: readonly number[]): number {

@@ -6,9 +6,9 @@ import { AttentionList } from '../../parts/attention.js';
 import { HaulerFilter, ZoneChoice, zoneOf } from '../../parts/filters.js';
 import { Reading } from '../../parts/reading.js';
 import { Loadable } from '../../parts/states.js';
-import { SetupReminder } from '../haulers/hauler-setup.js';
 import { NewHauler } from '../haulers/haulers.js';
-import { Days } from './days.js';
+import { Tile } from './days.js';
+import { FIGURES } from './home.rules.js';
 import { Quiet } from './quiet.js';
 
 const LIVE_MS = 10_000;
@@ -20,7 +20,6 @@ export function HomePage({ query }: PageProps) {
   return (
     <>
       {isLoaded && haulers.length === 0 && <FirstStep />}
-      {haulers.length === 1 && haulers[0] !== undefined && <SetupReminder haulerId={haulers[0].id} />}
       <AttentionList />
       {hasPlatform && haulers.length > 0 && <Today query={query} />}
     </>
@@ -45,7 +44,11 @@ function Today({ query }: PageProps) {
       <Loadable of={overview}>
         {({ days, quiet }) => (
           <>
-            <Days days={days} scope={scope} />
+            <div class="figures">
+              {FIGURES.map((figure) => (
+                <Tile key={figure.title} figure={figure} days={days} scope={scope} />
+              ))}
+            </div>
             <Quiet sources={quiet} />
           </>
         )}
@@ -57,14 +60,6 @@ function Today({ query }: PageProps) {
 /** On an empty service. */
 function FirstStep() {
   const { may, haulers } = useSession();
-  if (!may('admin') || haulers !== undefined)
-    return <p class="notice">No hauler yet: an admin creates the first one here.</p>;
-  return (
-    <>
-      <p>
-        <strong>Next: create the first hauler.</strong> Its keys, its partners and its trucks follow, step by step.
-      </p>
-      <NewHauler />
-    </>
-  );
+  const isAllowed = may('admin') && haulers === undefined;
+  return isAllowed ? <NewHauler /> : <p class="notice">No hauler yet: an admin creates the first one here.</p>;
 }

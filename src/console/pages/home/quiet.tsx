@@ -1,18 +1,15 @@
 import type { QuietSource } from '../../../contracts/admin/overview.dto.js';
 import { linkTo } from '../../client/address.js';
 import { useHaulerName } from '../../client/haulers.js';
-import { useNow } from '../../client/load.js';
-import { Age } from '../../parts/attention.js';
+import { Age } from '../../parts/reading.js';
 import { Card } from '../../parts/states.js';
 import { formatCount } from '../../parts/values.js';
 
-const LIVE_MS = 10_000;
 const HOUR_SECONDS = 3_600;
 
 /** The scale houses and cameras that send less than on their usual day. */
 export function Quiet({ sources }: { sources: readonly QuietSource[] | undefined }) {
   const haulerName = useHaulerName();
-  const now = useNow(LIVE_MS);
   if (sources === undefined || sources.length === 0) {
     return (
       <p class="hint">
@@ -30,7 +27,7 @@ export function Quiet({ sources }: { sources: readonly QuietSource[] | undefined
             <div>
               <p>
                 <a href={pageOf(source)}>{nameOf(source)}</a>: {amount(source, source.sent)}
-                {isToday(source, now) ? ' so far today' : ' yesterday'}, usually {amount(source, source.usual)}
+                {isToday(source) ? ' so far today' : ' yesterday'}, usually {amount(source, source.usual)}
               </p>
               <p class="hint">
                 {source.kind === 'site' ? 'Scale house' : 'Camera'} · {haulerName(source.haulerId)}
@@ -38,7 +35,7 @@ export function Quiet({ sources }: { sources: readonly QuietSource[] | undefined
             </div>
             {source.lastAt !== undefined && (
               <p class="hint age">
-                since <Age at={source.lastAt} now={now} />
+                since <Age at={source.lastAt} />
               </p>
             )}
           </li>
@@ -51,7 +48,7 @@ export function Quiet({ sources }: { sources: readonly QuietSource[] | undefined
 const nameOf = ({ truckId, name }: QuietSource) => (truckId === undefined ? name : `${truckId}, ${name}`);
 
 /** What is compared today ends within the hour. */
-const isToday = ({ to }: QuietSource, now: number) => now - Date.parse(to) < HOUR_SECONDS * 1_000 + LIVE_MS * 6;
+const isToday = ({ to }: QuietSource) => Date.now() - Date.parse(to) < 1.1 * HOUR_SECONDS * 1_000;
 
 const amount = ({ kind }: QuietSource, value: number) =>
   kind === 'site'

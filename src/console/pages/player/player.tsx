@@ -45,12 +45,6 @@ function AllowedPlayer({ recording, query }: PlayerProps) {
   const shown = cameras.filter((each) => (isChosen ? chosen : [nameOf(recording.cameraId)]).includes(each));
   return (
     <section class="card player" aria-label="Player">
-      <h2>
-        {recording.truckId}{' '}
-        <a class="hint" href={linkTo('coverage', { ...truck, ...range, zone: query.get('zone') ?? undefined })}>
-          coverage of this time
-        </a>
-      </h2>
       {shown.length > 0 && (
         <Playback
           chunks={chunks}
@@ -70,6 +64,9 @@ function AllowedPlayer({ recording, query }: PlayerProps) {
           labelOf={labelOf}
           onChoose={(next) => moveAddress(query, { cameras: next.join(',') })}
         />
+        <a href={linkTo('coverage', { ...truck, ...range, zone: query.get('zone') ?? undefined })}>
+          Coverage of this time
+        </a>
         <ZoneChoice query={query} />
       </div>
     </section>

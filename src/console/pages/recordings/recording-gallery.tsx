@@ -10,15 +10,13 @@ import { Empty } from '../../parts/states.js';
 import { formatSeconds } from '../../parts/values.js';
 import { localTime } from '../../parts/zone.rules.js';
 import { cameraLabel } from '../coverage/coverage-sentence.rules.js';
+import { drawFirstPicture } from './first-picture.js';
 
 const LIVE_MS = 15_000;
 const TILES_PER_PAGE = 60;
 const HOUR_MS = 3_600_000;
 /** Around the window. */
 const NEAR = '200px 0px';
-/** The picture of the start is often black. */
-const SECONDS_IN = 0.5;
-const WIDTH = 320;
 
 const FILTERS = [
   BY_VISION_CONNECTION,
@@ -29,7 +27,7 @@ const FILTERS = [
   BY_ZONE,
 ];
 
-/** The stored recordings by truck and hour, each with a picture. The newest first. */
+/** The recordings by truck and hour, each with its first picture or why it has none. The newest first. */
 export function RecordingGallery({ query }: PageProps) {
   const zone = zoneOf(query);
   const haulerName = useHaulerName();
@@ -38,7 +36,7 @@ export function RecordingGallery({ query }: PageProps) {
       path="/recordings"
       query={query}
       filters={FILTERS}
-      asked={({ from, to, ...others }) => ({ ...others, overlaps: overlapsOf(from, to), status: 'stored' })}
+      asked={({ from, to, ...others }) => ({ ...others, overlaps: overlapsOf(from, to) })}
       pageSize={TILES_PER_PAGE}
       everyMs={LIVE_MS}
       view={(rows) =>
@@ -60,7 +58,7 @@ export function RecordingGallery({ query }: PageProps) {
         ))
       }
       empty={
-        <Empty title="No recording is stored yet.">
+        <Empty title="No recording yet.">
           Subscribe to a truck or request a clip: <a href={linkTo('coverage')}>Coverage</a> shows the trucks.
         </Empty>
       }
@@ -95,16 +93,24 @@ interface TileProps extends PageProps {
 }
 
 function Tile({ recording, query, zone }: TileProps) {
-  const { id, truckId, cameraId, startTime, durationSeconds } = recording;
+  const { id, truckId, cameraId, startTime, durationSeconds, status, reasonCode } = recording;
   const { may } = useSession();
-  const camera = cameraLabel(cameraId);
+  const [why, setWhy] = useState<string>();
   const time = new Date(startTime).toLocaleTimeString(undefined, { timeZone: zone, hourCycle: 'h23' });
+  const without = may('viewer+video') ? why : 'Pictures need the role viewer+video.';
+  const state = reasonCode === 'fileRemoved' ? WITHOUT_FILE.deleted : WITHOUT_FILE[status];
   return (
     <li>
       <a href={linkWith('recordings', query, { play: id })}>
-        {may('viewer+video') ? <Picture id={id} /> : <span class="poster unknown" aria-hidden="true" />}
-        <span class="hidden">Play {truckId}, </span>
-        <span>{camera}</span>
+        <span class="hidden">
+          {status === 'stored' ? 'Play' : 'Open'} {truckId},{' '}
+        </span>
+        {(state ?? without) === undefined ? (
+          <Picture id={id} onNone={setWhy} />
+        ) : (
+          <span class="poster unknown">{state ?? without}</span>
+        )}
+        <span>{cameraLabel(cameraId)}</span>
         <span class="hint">
           {time}, {formatSeconds(durationSeconds)}
         </span>
@@ -113,39 +119,40 @@ function Tile({ recording, query, zone }: TileProps) {
   );
 }
 
-/** The first picture of a file, drawn from its preview when it comes into view. It stays, and the player of the browser goes. */
-function Picture({ id }: { id: string }) {
+/** Why a recording in this state has no picture. */
+const WITHOUT_FILE: Readonly<Record<string, string | undefined>> = {
+  available: 'Waits for its download.',
+  downloading: 'Is being downloaded.',
+  deleted: 'Deleted by its age.',
+  expired: 'Its link expired before the download.',
+  failed: 'The download failed.',
+};
+
+/** The first picture of a file, drawn when it comes into view. It stays. */
+function Picture({ id, onNone }: { id: string; onNone: (why: string) => void }) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const [isNear, setNear] = useState(false);
-  const [state, setState] = useState<'waiting' | 'drawn' | 'unknown'>('waiting');
+  const [isDrawn, setDrawn] = useState(false);
   useEffect(() => {
-    const observer = new IntersectionObserver(([entry]) => setNear(entry?.isIntersecting === true), {
-      rootMargin: NEAR,
-    });
-    if (canvas.current !== null) observer.observe(canvas.current);
-    return () => observer.disconnect();
-  }, []);
-  const draw = (video: HTMLVideoElement) => {
-    if (canvas.current === null) return;
-    canvas.current.height = (WIDTH * video.videoHeight) / video.videoWidth;
-    canvas.current.getContext('2d')?.drawImage(video, 0, 0, WIDTH, canvas.current.height);
-    setState('drawn');
-  };
-  return (
-    <>
-      <canvas ref={canvas} class={`poster ${state}`} width={WIDTH} height={180} aria-hidden="true" />
-      {isNear && state === 'waiting' && (
-        <video
-          hidden
-          src={urlOf(`/recordings/${id}/content`, { preview: 'true' })}
-          muted
-          playsInline
-          preload="auto"
-          onLoadedData={({ currentTarget: video }) => (video.currentTime = Math.min(SECONDS_IN, video.duration / 2))}
-          onSeeked={({ currentTarget: video }) => draw(video)}
-          onError={() => setState('unknown')}
-        />
-      )}
-    </>
-  );
+    const element = canvas.current;
+    if (element === null || isDrawn) return undefined;
+    let abort: AbortController | undefined;
+    const read = ({ signal }: AbortController) =>
+      drawFirstPicture(urlOf(`/recordings/${id}/content`, { preview: 'true' }), element, signal)
+        .then((why) => (why === undefined ? setDrawn(true) : onNone(why)))
+        // It was scrolled out of view, or the network is away: it is read when it comes back.
+        .catch(() => undefined);
+    const observer = new IntersectionObserver(
+      ([entry]) => {
+        abort?.abort();
+        if (entry?.isIntersecting === true) void read((abort = new AbortController()));
+      },
+      { rootMargin: NEAR },
+    );
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      abort?.abort();
+    };
+  }, [isDrawn]);
+  return <canvas ref={canvas} class={`poster ${isDrawn ? 'drawn' : ''}`} width={320} height={180} aria-hidden="true" />;
 }

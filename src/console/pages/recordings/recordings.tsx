@@ -1,12 +1,15 @@
-import type { StoredRecording } from '../../../contracts/admin/recording.dto.js';
+import type { RecordingDetails, StoredRecording } from '../../../contracts/admin/recording.dto.js';
 import { RECORDING_STATUSES } from '../../../contracts/admin/footage.values.js';
 import { linkTo, linkToFilter, linkWith, type PageProps } from '../../client/address.js';
-import { BY_VISION_CONNECTION, byChoice, byText, byTime } from '../../parts/filters.js';
+import { BY_VISION_CONNECTION, byChoice, byText, byTime, zoneOf } from '../../parts/filters.js';
 import { type Column, ListPage } from '../../parts/listing.js';
-import { Badge, Detail, Empty } from '../../parts/states.js';
-import { formatSeconds, Time } from '../../parts/values.js';
+import { Badge, Card, Detail, DetailHead, Empty } from '../../parts/states.js';
+import { formatBytes, formatSeconds, Time } from '../../parts/values.js';
+import { rangeText } from '../../parts/zone.rules.js';
+import { cameraLabel } from '../coverage/coverage-sentence.rules.js';
 import { Player } from '../player/player.js';
 import { SIZE, START, STATE } from './recording-columns.js';
+import { lifeOf } from './recording-life.rules.js';
 import { RecordingGallery } from './recording-gallery.js';
 import { RecordedTickets } from './recorded-tickets.js';
 import { RetryFiltered, RetryRecording } from '../../parts/retries.js';
@@ -26,7 +29,7 @@ const FILTERS = [
 
 export function RecordingsPage({ query }: PageProps) {
   const id = query.get('play');
-  if (id !== null) return <RecordingDetails id={id} query={query} />;
+  if (id !== null) return <OneRecording id={id} query={query} />;
   const shown = viewOf(query);
   const View = VIEWS[shown].of;
   return (
@@ -102,7 +105,7 @@ const columnsOf = (query: URLSearchParams): readonly Column<StoredRecording>[] =
   SIZE,
 ];
 
-function RecordingDetails({ id, query }: { id: string; query: URLSearchParams }) {
+function OneRecording({ id, query }: { id: string; query: URLSearchParams }) {
   return (
     <Detail
       path={`/recordings/${encodeURIComponent(id)}`}
@@ -112,22 +115,52 @@ function RecordingDetails({ id, query }: { id: string; query: URLSearchParams })
     >
       {(data) => (
         <>
-          {data.status !== 'stored' && (
-            <div class="notice warn" role="status">
-              <p>
-                This recording is not stored: <Badge value={data.status} />
-              </p>
-              <p class="hint">
-                {data.reason ?? 'The service downloads it as soon as possible, and this page then shows it.'}
-              </p>
-              <RetryRecording recording={data} />
-            </div>
+          <DetailHead
+            title={`${data.truckId}, ${cameraLabel(data.cameraId)}`}
+            label="Recording"
+            badge={<Badge value={data.status} />}
+            facts={{
+              Recorded: rangeText(Date.parse(data.startTime), Date.parse(data.endTime), zoneOf(query)),
+              File: data.status === 'stored' ? formatBytes(data.sizeBytes ?? 0) : 'not stored',
+            }}
+          >
+            <RetryRecording recording={data} />
+            <RecordedTickets recordingId={data.id} />
+            {data.status === 'stored' && <Player recording={data} query={query} />}
+          </DetailHead>
+          {'life' in data && (
+            <Card title="What happened to it" label="Life">
+              <Life recording={data} />
+            </Card>
           )}
-          <RecordedTickets recordingId={data.id} />
-          <Player recording={data} query={query} />
-          {data.status === 'stored' && <Shares recordings={[data]} />}
+          {data.status === 'stored' ? <Shares recordings={[data]} /> : <Player recording={data} query={query} />}
         </>
       )}
     </Detail>
   );
 }
+
+/** What happened to it, the first step first. */
+const Life = ({ recording }: { recording: RecordingDetails }) => (
+  <ol class="line" aria-label="Steps">
+    {lifeOf(recording).map(({ word, tone, at, text }) => (
+      <li key={word} class={tone}>
+        <p class="step-head">
+          <Badge value={word} tone={tone} />
+          {at !== undefined && (
+            <span class="hint">
+              <Time value={at} />
+            </span>
+          )}
+          {word === 'Held' &&
+            recording.holdIds.map((id, i) => (
+              <a key={id} href={linkTo('holds', { id })}>
+                Hold {i + 1}
+              </a>
+            ))}
+        </p>
+        {text !== undefined && <p>{text}</p>}
+      </li>
+    ))}
+  </ol>
+);

@@ -1,5 +1,5 @@
 import type { OtherQuantities, TonnageRow } from '../../../contracts/admin/report.dto.js';
-import { DAY_MS, localTime, momentOf } from '../../parts/zone.rules.js';
+import { DAY_MS, dayOf, localTime, momentOf } from '../../parts/zone.rules.js';
 
 export const RANGES = ['month', 'last', 'own'] as const;
 export type RangeName = (typeof RANGES)[number];
@@ -46,3 +46,58 @@ export function sumOf(rows: readonly TonnageRow[], of: (row: TonnageRow) => numb
 }
 
 const finite = (sum: number): number => Math.min(Math.max(sum, -Number.MAX_VALUE), Number.MAX_VALUE);
+
+/** Longer times have a bar for each month that has tickets. */
+const MAX_DAY_BARS = 62;
+
+export interface Bar {
+  /** `2026-01-31`, or `2026-01` in a long time. */
+  readonly key: string;
+  readonly tons: number;
+}
+
+/** The tonnage of each local day of the range, also of those without a ticket; of each month where there are too many days. */
+export function barsOf(days: readonly TonnageRow[], [from, to]: Span, zone: string): Bar[] {
+  if (to - from > (MAX_DAY_BARS + 1) * DAY_MS) {
+    const months = Map.groupBy(days, ({ key }) => key.slice(0, 7));
+    return [...months].map(([key, rows]) => ({ key, tons: sumOf(rows, ({ tons }) => tons) }));
+  }
+  const tons = new Map(days.map((row) => [row.key, row.tons]));
+  const bars: Bar[] = [];
+  // Day by day: one of 23 or 25 hours is one day.
+  for (let time = from; time < to; [, time] = dayOf(time, zone)) {
+    const key = dayText(time, zone);
+    bars.push({ key, tons: tons.get(key) ?? 0 });
+  }
+  return bars;
+}
+
+/** Round numbers for a scale that includes zero and these values: at most five, the lowest first. */
+export function scaleOf(values: readonly number[]): readonly number[] {
+  const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
+  const rough = high / 4 - low / 4;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 2.5, 5, 10].map((each) => each * power).find((each) => each >= rough) ?? 0;
+  if (!Number.isFinite(step * 8) || step === 0) return [low, high];
+  const [first, last] = [Math.floor(low / step), Math.ceil(high / step)];
+  return Array.from({ length: last - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(12)));
+}
+
+export interface Share {
+  readonly name: string;
+  readonly tons: number;
+  /** Of all that was received, from 0 to 1. */
+  readonly share: number;
+}
+
+const MAX_SHARES = 8;
+
+/** The materials with the most tons, and the rest as one. What was reversed, or has no weight, is no share. */
+export function sharesOf(materials: readonly TonnageRow[]): Share[] {
+  const received = materials.filter(({ tons }) => tons > 0).toSorted((one, other) => other.tons - one.tons);
+  const all = sumOf(received, ({ tons }) => tons);
+  const rest = received.slice(received.length > MAX_SHARES ? MAX_SHARES - 1 : MAX_SHARES);
+  const named = received.slice(0, received.length - rest.length).map(({ name, tons }) => ({ name, tons }));
+  const others = { name: `${rest.length} others`, tons: sumOf(rest, ({ tons }) => tons) };
+  return [...named, ...(rest.length === 0 ? [] : [others])].map((each) => ({ ...each, share: each.tons / all }));
+}

@@ -1,16 +1,17 @@
 import type { TonnageRow } from '../../../contracts/admin/report.dto.js';
-import { change, type PageProps } from '../../client/address.js';
-import { useHaulers } from '../../client/haulers.js';
+import { change, linkTo, type PageProps } from '../../client/address.js';
+import { useHaulerName, useHaulers } from '../../client/haulers.js';
 import { useLoad, useNow } from '../../client/load.js';
 import { CsvButton } from '../../parts/csv-button.js';
 import { Filters, SelectFilter, TextFilter, ZoneChoice, zoneOf } from '../../parts/filters.js';
 import { Field } from '../../parts/forms.js';
 import { type Column, Table } from '../../parts/listing.js';
-import { Card, Empty, Loadable } from '../../parts/states.js';
+import { Card, Empty, Loadable, Loading } from '../../parts/states.js';
 import { formatCount } from '../../parts/values.js';
 import { rangeText } from '../../parts/zone.rules.js';
 import { ListFindings } from '../connections/list-findings.js';
-import { dayText, RANGES, type RangeName, type Span, spanOf, sumOf, unitsOf } from './reports.rules.js';
+import { dayText, RANGES, type Span, spanOf, sumOf, unitsOf } from './reports.rules.js';
+import { DayBars, MaterialShares, ShareBar, tonsText } from './tonnage-pictures.js';
 
 const GROUPS = [
   ['site', 'Site'],
@@ -62,7 +63,7 @@ export function ReportsPage({ query }: PageProps) {
         {range === 'own' && <DayInputs days={days} />}
         <ZoneChoice query={query} />
       </Filters>
-      <Report haulerId={haulerId} group={group} span={span} range={range} zone={zone} />
+      <Report haulerId={haulerId} group={group} span={span} zone={zone} />
       {haulerId !== undefined && <ListFindings haulerId={haulerId} query={query} />}
     </>
   );
@@ -97,74 +98,112 @@ interface ReportProps {
   readonly haulerId: string | undefined;
   readonly group: string | undefined;
   readonly span: Span | undefined;
-  readonly range: RangeName;
   readonly zone: string;
 }
 
 function Report({ haulerId, group, span, zone }: ReportProps) {
+  const haulerName = useHaulerName();
   const isComplete = haulerId !== undefined && group !== undefined && span !== undefined;
-  const filters = isComplete
-    ? {
-        haulerId,
-        groupBy: group,
-        from: new Date(span[0]).toISOString(),
-        to: new Date(span[1]).toISOString(),
-        timeZone: zone,
-      }
-    : {};
+  const [from, to] = (span ?? []).map((time) => new Date(time).toISOString());
+  const filters = isComplete ? { haulerId, groupBy: group, from, to, timeZone: zone } : {};
+  const by = (wanted: string) => (isComplete && wanted !== group ? '/reports/tonnage' : undefined);
   const report = useLoad(isComplete ? '/reports/tonnage' : undefined, filters);
+  const byDay = useLoad(by('day'), { ...filters, groupBy: 'day' });
+  const byMaterial = useLoad(by('material'), { ...filters, groupBy: 'material' });
+  const days = (group === 'day' ? report : byDay).data?.data ?? [];
   if (span === undefined) return <Empty title="Choose a first and a last day." />;
   if (group === undefined) return <Empty title="Type the name of a custom field.">Its values become the rows.</Empty>;
   if (haulerId === undefined) return null;
   return (
-    <Card title="Tonnage" kind="report">
+    <Card title={`Tonnage of ${haulerName(haulerId)}`} label="Tonnage" kind="report">
       <p class="hint">
         {rangeText(span[0], span[1], zone)} ({zone}), by the time at which a ticket was first received. Short tons of
         2,000 pounds; reversals are subtracted.
       </p>
       <Loadable of={report}>
-        {({ data }) => <Sums rows={data} isByMaterial={group === 'material'} isStale={report.isStale} />}
+        {({ data }) =>
+          data.length === 0 ? (
+            <NoTonnage haulerId={haulerId} />
+          ) : (
+            <>
+              <div class="head">
+                <Total rows={days} />
+                <button type="button" onClick={() => print()}>
+                  Print
+                </button>
+              </div>
+              <div class="pictures">
+                {days.length > 0 && <DayBars days={days} span={span} zone={zone} />}
+                <MaterialShares materials={(group === 'material' ? report : byMaterial).data?.data ?? []} />
+              </div>
+              <Sums rows={data} isStale={report.isStale} />
+            </>
+          )
+        }
       </Loadable>
       <CsvButton path="/reports/tonnage" filters={filters} />
     </Card>
   );
 }
 
-interface SumsProps {
-  readonly rows: readonly TonnageRow[];
-  /** A ticket counts once for each of its materials. */
-  readonly isByMaterial: boolean;
-  readonly isStale: boolean;
+/** Why a report is empty: another time may have tickets, or none has come yet. */
+function NoTonnage({ haulerId }: { haulerId: string }) {
+  const tickets = useLoad('/tickets', { haulerId, pageSize: 1 }).data;
+  if (tickets === undefined) return <Loading />;
+  if (tickets.data.length > 0) return <Empty title="No ticket in this time.">Choose another time or hauler.</Empty>;
+  return (
+    <Empty title="This hauler has no ticket yet.">
+      A partner pushes tickets with <code>POST /platform-api/v1/tickets</code> and a key of this hauler: issue one under{' '}
+      <a href={linkTo('keys', { haulerId })}>API keys</a>. The first push fills this report.
+    </Empty>
+  );
 }
 
-function Sums({ rows, isByMaterial, isStale }: SumsProps) {
-  if (rows.length === 0) return <Empty title="No ticket in this time.">Choose another time or hauler.</Empty>;
-  const units = unitsOf(rows);
+/** Of all rows: of the days, because each ticket has one. */
+function Total({ rows }: { rows: readonly TonnageRow[] }) {
+  const others = unitsOf(rows).map((unit) => `${formatCount(sumOf(rows, ({ other }) => other[unit]))} ${unit}`);
+  return (
+    <p class="total" role="status">
+      {rows.length > 0 && (
+        <>
+          <strong>{tonsText(sumOf(rows, ({ tons }) => tons))} tons</strong> on{' '}
+          {formatCount(sumOf(rows, ({ tickets }) => tickets))} tickets
+          {others.length > 0 && <span class="hint"> and without a weight: {others.join(', ')}</span>}
+        </>
+      )}
+    </p>
+  );
+}
+
+function Sums({ rows, isStale }: { rows: readonly TonnageRow[]; isStale: boolean }) {
   const most = Math.max(...rows.map(({ tons }) => tons));
   const columns: readonly Column<TonnageRow>[] = [
     { title: 'Name', cell: ({ name, key }) => (key === '' ? <span class="muted">without the field</span> : name) },
-    { title: 'Tons', isNumber: true, cell: ({ tons }) => <TonsBar tons={tons} most={most} /> },
+    {
+      title: 'Tons',
+      isNumber: true,
+      cell: ({ tons }) => (
+        <span class="tons">
+          {most > 0 && <ShareBar share={tons / most} />} <span class="value">{tonsText(tons)}</span>
+        </span>
+      ),
+    },
     { title: 'Tickets', isNumber: true, cell: ({ tickets }) => formatCount(tickets) },
-    ...units.map((unit) => ({
+    ...unitsOf(rows).map((unit) => ({
       title: unit,
       isNumber: true,
       cell: ({ other }: TonnageRow) => (other[unit] === undefined ? <Nothing /> : formatCount(other[unit])),
     })),
   ];
-  const others = units.map((unit) => `${formatCount(sumOf(rows, ({ other }) => other[unit]))} ${unit}`);
   return (
     <>
-      <p class="total" role="status">
-        <strong>{tonsText(sumOf(rows, ({ tons }) => tons))} tons</strong>
-        {!isByMaterial && ` on ${formatCount(sumOf(rows, ({ tickets }) => tickets))} tickets`}
-        {others.length > 0 && <span class="hint"> and without a weight: {others.join(', ')}</span>}
-      </p>
       <Table
         label="Tonnage by row"
         rows={rows.slice(0, SHOWN_ROWS)}
         columns={columns}
         keyOf={({ key }) => key}
         isStale={isStale}
+        isNarrow
       />
       {rows.length > SHOWN_ROWS && (
         <p class="hint">
@@ -175,17 +214,4 @@ function Sums({ rows, isByMaterial, isStale }: SumsProps) {
   );
 }
 
-/** To the pound, about; the CSV has all digits. */
-const tonsText = (tons: number): string => formatCount(Number(tons.toFixed(3)));
-
 const Nothing = () => <span class="muted">–</span>;
-
-/** The number with a bar, whose length compares the rows. A negative sum has none. */
-const TonsBar = ({ tons, most }: { tons: number; most: number }) => (
-  <span class="tons">
-    <span class="track" aria-hidden="true">
-      <span class="length" style={{ width: `${most <= 0 ? 0 : Math.max(0, (tons / most) * 100)}%` }} />
-    </span>
-    <span class="value">{tonsText(tons)}</span>
-  </span>
-);

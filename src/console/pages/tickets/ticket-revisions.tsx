@@ -1,10 +1,10 @@
 import type { TicketRevision } from '../../../contracts/admin/ticket.dto.js';
-import { linkTo, linkWith, open, type PageProps } from '../../client/address.js';
+import { linkWith, open, type PageProps } from '../../client/address.js';
 import { useLoad } from '../../client/load.js';
 import { Difference, Json } from '../../parts/json.js';
 import { type Column, ListPage } from '../../parts/listing.js';
 import { Badge, Card, Empty } from '../../parts/states.js';
-import { KeyPrefix, Time } from '../../parts/values.js';
+import { Time } from '../../parts/values.js';
 
 /** The parts of the address that only the pushes of one ticket have. */
 export const NO_PUSHES = { 'pushes.page': undefined, 'pushes.cursor': undefined, left: undefined, right: undefined };
@@ -23,20 +23,6 @@ export function Revisions({ id, query }: { id: string; query: URLSearchParams })
     { title: 'Push', cell: ({ revision }) => <span class="prefix">No. {revision}</span> },
     { title: 'Received', cell: ({ receivedAt }) => <Time value={receivedAt} /> },
     { title: 'Result', cell: ({ result }) => <Badge value={result} /> },
-    {
-      title: 'Changed',
-      cell: ({ changes, moreChanges = 0 }) => (
-        <>
-          {fieldsOf(changes)}
-          {moreChanges > 0 && <span class="hint"> and {moreChanges} more changes</span>}
-        </>
-      ),
-    },
-    { title: 'Key', cell: ({ keyPrefix }) => (keyPrefix == null ? '–' : <KeyPrefix value={keyPrefix} />) },
-    {
-      title: 'Exchange',
-      cell: ({ exchangeId }) => (exchangeId == null ? '–' : <a href={linkTo('exchanges', { id: exchangeId })}>open</a>),
-    },
     {
       title: 'Compare',
       cell: ({ revision }) => (
@@ -64,10 +50,6 @@ export function Revisions({ id, query }: { id: string; query: URLSearchParams })
     </Card>
   );
 }
-
-/** The names of the fields, each once: the values are in the story. */
-const fieldsOf = (changes: TicketRevision['changes']): string =>
-  [...new Set(changes.map(({ field }) => /^\w+/.exec(field)?.[0]))].join(', ');
 
 interface PickProps extends PageProps {
   readonly name: 'left' | 'right';

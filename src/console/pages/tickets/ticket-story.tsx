@@ -1,12 +1,14 @@
 import { useState } from 'preact/hooks';
 import type { FieldChange, HistoryEntry } from '../../../contracts/admin/history.dto.js';
+import type { Ticket } from '../../../contracts/admin/ticket.dto.js';
 import type { FlowData, MaterialItem } from '../../../contracts/scale/scale.dto.js';
-import { linkTo } from '../../client/address.js';
+import { linkTo, type PageProps } from '../../client/address.js';
 import { useKeyName } from '../../client/haulers.js';
 import { After, Before, FieldPath } from '../../parts/json.js';
-import { type Column, ListPage } from '../../parts/listing.js';
-import { Badge, Card, Empty, type Tone } from '../../parts/states.js';
-import { KeyPrefix, Time } from '../../parts/values.js';
+import { ListPage } from '../../parts/listing.js';
+import { Badge, Card, Empty } from '../../parts/states.js';
+import { formatCount, KeyPrefix, Time } from '../../parts/values.js';
+import { type Amounts, type Step, stepsOf } from './ticket-line.rules.js';
 import { NO_PUSHES, Revisions } from './ticket-revisions.js';
 
 /** The parts of the address that only the page of one ticket has. */
@@ -14,40 +16,33 @@ export const NO_STORY = { ...NO_PUSHES, 'story.page': undefined, 'story.cursor':
 
 const LIVE_MS = 10_000;
 
-const columnsOf = (keyName: (prefix: string) => string | undefined): readonly Column<HistoryEntry>[] => [
-  { title: 'Time', cell: ({ at }) => <Time value={at} /> },
-  { title: 'Step', cell: (entry) => <Step entry={entry} /> },
-  { title: 'Result', cell: (entry) => <ResultBadge entry={entry} /> },
-  {
-    title: 'Key',
-    cell: ({ keyPrefix }) =>
-      keyPrefix === undefined ? '–' : <KeyPrefix value={keyPrefix} name={keyName(keyPrefix)} />,
-  },
-  {
-    title: 'Exchange',
-    cell: ({ exchangeId }) =>
-      exchangeId === undefined ? '–' : <a href={linkTo('exchanges', { id: exchangeId })}>open</a>,
-  },
-];
+interface StoryProps extends PageProps {
+  readonly ticket: Ticket;
+}
 
-/** What happened to a ticket, newest first; below, two of its pushes can be compared as they were sent. */
-export function Story({ id, haulerId, query }: { id: string; haulerId: string; query: URLSearchParams }) {
-  const keyName = useKeyName(haulerId);
+/** What happened to a ticket as a line of steps, newest first; below, two of its pushes can be compared as they were sent. */
+export function Story({ ticket, query }: StoryProps) {
+  const keyName = useKeyName(ticket.haulerId);
   return (
     <>
       <Card title="Story">
         <ListPage
-          path={`/tickets/${encodeURIComponent(id)}/history`}
+          path={`/tickets/${encodeURIComponent(ticket.id)}/history`}
           query={query}
           name="story"
+          pageSize={50}
           everyMs={LIVE_MS}
-          label="Steps"
-          columns={columnsOf(keyName)}
-          keyOf={({ at, revision, exchangeId }) => `${at} ${revision ?? exchangeId}`}
+          view={(entries) => (
+            <ol class="line" aria-label="Steps">
+              {stepsOf(entries, ticket).map((step) => (
+                <StepItem key={`${step.entry.at} ${step.entry.exchangeId}`} step={step} keyName={keyName} />
+              ))}
+            </ol>
+          )}
           empty={<Empty title="No push is stored." />}
         />
       </Card>
-      <Comparison id={id} query={query} />
+      <Comparison id={ticket.id} query={query} />
     </>
   );
 }
@@ -67,11 +62,39 @@ function Comparison({ id, query }: { id: string; query: URLSearchParams }) {
 /** More are shown on demand. */
 const SHOWN_CHANGES = 8;
 
-function Step({ entry: { text, changes = [], moreChanges = 0 } }: { entry: HistoryEntry }) {
+interface StepProps {
+  readonly step: Step;
+  readonly keyName: (prefix: string) => string | undefined;
+}
+
+/** When, what, the weight with its difference, and who pushed it. */
+function StepItem({ step: { entry, word, tone, amounts, difference }, keyName }: StepProps) {
+  const { at, text, changes = [], moreChanges = 0, keyPrefix, exchangeId, revision } = entry;
   const rest = changes.slice(SHOWN_CHANGES);
   return (
-    <div class="step">
-      <span>{text}</span>
+    <li class={tone}>
+      <p class="step-head">
+        <Badge value={word} tone={tone} />
+        {amounts !== undefined && <strong translate={false}>{amountsText(amounts)}</strong>}
+        {difference !== undefined && difference.size > 0 && (
+          <span class="difference" translate={false}>
+            {amountsText(difference, SIGNED)}
+          </span>
+        )}
+        <Ending entry={entry} />
+        <span class="hint">
+          <Time value={at} />
+          {revision !== undefined && ` push ${revision}`}
+          {keyPrefix !== undefined && (
+            <>
+              {' '}
+              by <KeyPrefix value={keyPrefix} name={keyName(keyPrefix)} />
+            </>
+          )}
+        </span>
+        {exchangeId !== undefined && <a href={linkTo('exchanges', { id: exchangeId })}>Exchange</a>}
+      </p>
+      {changes.length === 0 && <p>{text}</p>}
       <Changes of={changes.slice(0, SHOWN_CHANGES)} />
       {rest.length > 0 && (
         <details>
@@ -80,9 +103,17 @@ function Step({ entry: { text, changes = [], moreChanges = 0 } }: { entry: Histo
           {moreChanges > 0 && <span class="hint">And {moreChanges} more. Compare the two pushes to see all.</span>}
         </details>
       )}
-    </div>
+    </li>
   );
 }
+
+const SIGNED = new Intl.NumberFormat(undefined, { maximumFractionDigits: 6, signDisplay: 'exceptZero' });
+
+/** Such as `12.48 Ton, 2 Cubic Yard`. */
+export const amountsText = (
+  amounts: Amounts,
+  { format }: { format: (value: number) => string } = { format: formatCount },
+) => [...amounts].map(([unit, quantity]) => `${format(quantity)} ${unit}`).join(', ');
 
 const Changes = ({ of }: { of: readonly FieldChange[] }) => (
   <ul class="changes">
@@ -130,17 +161,6 @@ function readable({ field }: FieldChange, value: unknown): unknown {
   return `${ticketNumber}, ${updatedAt}`;
 }
 
-function ResultBadge({ entry }: { entry: HistoryEntry }) {
-  const [word, tone] = resultOf(entry);
-  return (
-    <span class="call">
-      <Badge value={word} tone={tone} />
-      {entry.revision !== undefined && <span class="hint"> push {entry.revision}</span>}
-      <Ending entry={entry} />
-    </span>
-  );
-}
-
 /** What was decided about a refused push, and what the caller received where that is something else. */
 function Ending({ entry: { event, revision, status = 0, result, failure } }: { entry: HistoryEntry }) {
   const parts = [
@@ -153,10 +173,4 @@ function Ending({ entry: { event, revision, status = 0, result, failure } }: { e
       {part}
     </span>
   ));
-}
-
-function resultOf({ event, status, result }: HistoryEntry): [word: string, tone?: Tone] {
-  if (event !== 'refused') return [result ?? event];
-  if (status === undefined) return ['answer lost', 'warn'];
-  return status < 500 ? ['refused'] : ['not stored', 'bad'];
 }

@@ -4,10 +4,11 @@ import { useHaulerName } from '../../client/haulers.js';
 import { useLoad } from '../../client/load.js';
 import { BY_HAULER, byText, byTime } from '../../parts/filters.js';
 import { type Column, ListPage, Table } from '../../parts/listing.js';
-import { Card, Detail, Empty } from '../../parts/states.js';
+import { Badge, Detail, DetailHead, Empty } from '../../parts/states.js';
 import { Facts, formatCount, Id, Time } from '../../parts/values.js';
 import { TicketFootageView } from './ticket-footage.js';
-import { NO_STORY, Story } from './ticket-story.js';
+import { amountsOf } from './ticket-line.rules.js';
+import { amountsText, NO_STORY, Story } from './ticket-story.js';
 
 const LIVE_MS = 10_000;
 const FILTERS = [
@@ -92,7 +93,7 @@ function TicketDetails({ id, query }: { id: string; query: URLSearchParams }) {
         <>
           <Contents ticket={data} />
           <TicketFootageView id={id} haulerId={data.haulerId} query={query} />
-          <Story id={id} haulerId={data.haulerId} query={query} />
+          <Story ticket={data} query={query} />
         </>
       )}
     </Detail>
@@ -109,7 +110,16 @@ function Contents({ ticket }: { ticket: Ticket }) {
     </>
   );
   return (
-    <Card title={numbersOf(ticket)} label="Contents">
+    <DetailHead
+      title={numbersOf(ticket)}
+      label="Contents"
+      badge={
+        <Badge
+          {...(ticket.createdAt === ticket.updatedAt ? { value: 'as received' } : { value: 'changed', tone: 'info' })}
+        />
+      }
+      facts={{ Quantity: amountsText(amountsOf(ticket.materials)), 'Last received': <Time value={ticket.updatedAt} /> }}
+    >
       <Facts
         of={{
           Site: site,
@@ -117,13 +127,12 @@ function Contents({ ticket }: { ticket: Ticket }) {
           Inbound: inboundFlow !== undefined && <Flow flow={inboundFlow} />,
           Outbound: outboundFlow !== undefined && <Flow flow={outboundFlow} />,
           'First received': <Time value={ticket.createdAt} />,
-          'Last received': <Time value={ticket.updatedAt} />,
           Id: <Id value={ticket.id} />,
         }}
       />
       {Object.keys(customFields).length > 0 && <Facts of={customFields} />}
       <Materials materials={ticket.materials} />
-    </Card>
+    </DetailHead>
   );
 }
 

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { HostedVideoRequest } from '../../../../src/contracts/admin/hosted.dto.js';
 import type { List } from '../../../../src/contracts/admin/list.dto.js';
+import type { ListVideosResponse } from '../../../../src/contracts/vision/vision.dto.js';
+import { ReferenceVideoRequests } from '../../../../src/reference-partner/vision/video-requests.service.js';
 import { DraftSweep } from '../../../../src/storage/storage.module.js';
 import { issueKey } from '../../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../../support/app.js';
@@ -35,6 +37,33 @@ test('the partial upload of a killed process is removed also where only the part
   }
   expect(await app.app.get(DraftSweep, { strict: false }).sweep()).toBe(1);
   expect((await readdir(partial)).sort()).toEqual(['of another program', young]);
+});
+
+test('a clip is not listed with a request that is still shown as processing', async () => {
+  const headers = { 'API-KEY': (await issueKey(app, ['vision'])).key };
+  const customerId = randomUUID();
+  expect((await upload(app, 0, { customerId })).status).toBe(201);
+  const body = { customerId, truckId: TRUCK, cameraId: 'front', startTime: at(0), endTime: at(1) };
+  const path = '/video-platform/v1/videos';
+  const asked = await app.call<{ requestId: string }>('POST', `${path}/requests`, { headers, body });
+  const { requestId } = asked.body;
+  const list = async () =>
+    (
+      await app.call<ListVideosResponse>(
+        'GET',
+        `${path}?${new URLSearchParams({ customerId, requestId }).toString()}`,
+        {
+          headers,
+        },
+      )
+    ).body.data;
+  await eventually(async () => expect((await list()).request).toMatchObject({ status: 'ready' }));
+  // The row as it was read just before the clip was ready.
+  const requests = app.app.get(ReferenceVideoRequests, { strict: false });
+  const ready = (await requests.find(requestId))!;
+  jest.spyOn(requests, 'find').mockResolvedValueOnce({ ...ready, status: 'processing' });
+  expect(await list()).toMatchObject({ request: { status: 'processing' }, videos: [], pagination: { totalItems: 0 } });
+  expect(await list()).toMatchObject({ request: { status: 'ready' }, videos: [{ requestId }] });
 });
 
 test('a clip whose recording the storage does not deliver is tried a limited number of times; admins see why at every attempt and at the end', async () => {

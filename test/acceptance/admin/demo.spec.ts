@@ -1,0 +1,253 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '../../support/eventually.js';
+import { ownDatabase, type OwnService, startOwnService } from '../support/service.js';
+import { administer, call } from '../support/target.js';
+
+const HAULER = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
+/** Seconds suffice but on a machine that does much else. */
+const FILL_LIMIT_MS = 150_000;
+const ENV = { DEMO: 'true', LOG_LEVEL: 'warn' };
+
+interface List<T> {
+  readonly data: T[];
+  readonly pagination: { readonly totalItems: number };
+}
+interface Ticket {
+  readonly id: string;
+  readonly siteId: string;
+  readonly materials: { readonly id: string; readonly unitPriceCents?: number; readonly quantity: number }[];
+  readonly inboundFlow?: { readonly updatedAt: string };
+}
+interface Exchange {
+  readonly id: string;
+  readonly status: number;
+  readonly reason?: string;
+}
+
+let service: OwnService;
+beforeAll(async () => {
+  service = await startOwnService({ env: ENV });
+  await isFilled(service);
+}, FILL_LIMIT_MS);
+
+/** The welcome is the last output of a start. */
+const isFilled = (started: OwnService) =>
+  eventually(() => expect(started.output()).toMatch(/Five things to look at:[^]*\/demo\/webhooks\n$/), FILL_LIMIT_MS);
+
+const list = <T>(path: string) => administer<List<T>>('GET', path, undefined, service);
+const listed = async <T>(path: string): Promise<T[]> => (await list<T>(path)).data;
+const count = async (path: string): Promise<number> => (await list(path)).pagination.totalItems;
+const refusals = () => listed<Exchange>(`/exchanges?haulerId=${HAULER}&interface=scale&failed=true&pageSize=100`);
+
+async function allTickets(): Promise<Ticket[]> {
+  const pages = [1, 2, 3, 4, 5].map((page) => listed<Ticket>(`/tickets?haulerId=${HAULER}&pageSize=100&page=${page}`));
+  return (await Promise.all(pages)).flat();
+}
+
+/** What a later start must not add again. */
+async function contents() {
+  const tickets = await allTickets();
+  const pushes = await Promise.all(tickets.map(({ id }) => count(`/tickets/${id}/revisions`)));
+  return {
+    pushesOfTickets: Object.fromEntries(tickets.map(({ id }, i) => [id, pushes[i]])),
+    refused: (await refusals()).length,
+    accounts: await count(`/accounts?haulerId=${HAULER}`),
+    held: await count('/sync-runs?status=held'),
+    quarantined: await count('/sync-runs?quarantined=true'),
+    holds: await count('/holds'),
+    clips: await count('/video-requests'),
+    endpoints: await count('/webhook-endpoints'),
+    subscriptions: await count('/video-subscriptions'),
+    keys: await count('/api-keys'),
+    haulers: await count('/haulers'),
+  };
+}
+
+const welcome = () => service.output().slice(service.output().indexOf('Sign in'));
+
+/** The query of the page to which the welcome leads for a question. */
+function addressed(question: string): URLSearchParams {
+  const [, address = ''] = new RegExp(`${question}.*? (http\\S+)`).exec(welcome()) ?? [];
+  return new URL(address).searchParams;
+}
+
+describe('the demo', () => {
+  test('has two weeks of tickets of three sites and eight materials, with prices, corrections, reversals and late pushes', async () => {
+    const tickets = await allTickets();
+    expect(tickets.length).toBeGreaterThan(330);
+    expect(tickets.length).toBeLessThan(450);
+    const days = tickets.map(({ inboundFlow }) => inboundFlow?.updatedAt.slice(0, 10));
+    expect(new Set(days).size).toBeGreaterThanOrEqual(11);
+    expect(new Set(tickets.map(({ siteId }) => siteId)).size).toBe(3);
+    const materials = tickets.flatMap((ticket) => ticket.materials);
+    expect(new Set(materials.map(({ id }) => id)).size).toBe(8);
+    expect(materials.every(({ unitPriceCents }) => unitPriceCents !== undefined)).toBe(true);
+    expect(materials.filter(({ quantity }) => quantity < 0).length).toBeGreaterThan(5);
+    const results = await listed<{ result?: string }>(`/exchanges?haulerId=${HAULER}&interface=scale&pageSize=100`);
+    expect(new Set(results.map(({ result }) => result))).toEqual(
+      new Set(['created', 'updated', 'stale', 'unchanged', undefined]),
+    );
+  });
+
+  test('has refused pushes of four kinds, 40 accounts, and two more whose name was taken', async () => {
+    const refused = await refusals();
+    expect(refused.length).toBeGreaterThanOrEqual(18);
+    expect(new Set(refused.map(({ status, reason }) => `${status} ${reason}`)).size).toBe(4);
+    expect(await count(`/accounts?haulerId=${HAULER}`)).toBe(40);
+    expect(await listed(`/exchanges?haulerId=${HAULER}&interface=account&status=409`)).toHaveLength(2);
+  });
+
+  test('has a held synchronisation of another hauler, and one with a quarantined record', async () => {
+    const [held] = await listed<{ id: string }>('/sync-runs?status=held');
+    expect(await count(`/sync-runs/${held?.id}/changes?change=held`)).toBe(7);
+    const [run] = await listed<{ id: string }>('/sync-runs?quarantined=true');
+    expect(await count(`/sync-runs/${run?.id}/quarantine`)).toBe(1);
+  });
+
+  test('has a day of footage of two trucks, with a clip, a gap, and an hour that was lost to an expired link', async () => {
+    const stored = (truck: string) => count(`/recordings?truckId=${truck}&source=continuous&status=stored`);
+    await eventually(async () => {
+      expect(await stored('TRUCK-7')).toBeGreaterThanOrEqual(41);
+      expect(await stored('TRUCK-12')).toBeGreaterThanOrEqual(21);
+    });
+    const lost = await listed<{ truckId: string; cameraId: string }>('/recordings?status=expired');
+    expect(lost).toMatchObject([{ truckId: 'TRUCK-12', cameraId: 'rear' }]);
+    const [hold] = await listed<{ id: string }>('/holds');
+    const { missing } = await administer<{ missing: object[] }>('GET', `/holds/${hold?.id}`, undefined, service);
+    expect(missing).toMatchObject([{ cameraId: 'rear' }]);
+    await eventually(async () => {
+      const clips = await listed<{ status: string }>('/video-requests');
+      expect(clips.map(({ status }) => status)).toEqual(['failed', 'stored']);
+    });
+  });
+
+  test('shows what its webhook endpoint received, and refuses what this service has not signed', async () => {
+    const page = await eventually(async () => {
+      const { text } = await call<string>('GET', '/demo/webhooks', {}, service);
+      for (const topic of ['webhook.test', 'ticket.created', 'ticket.refused', 'sync.held']) {
+        expect(text).toContain(topic);
+      }
+      return text;
+    });
+    const headers = { 'webhook-id': 'msg_1', 'webhook-timestamp': String(Math.floor(Date.now() / 1_000)) };
+    const forged = { ...headers, 'webhook-signature': 'v1,AAAA', 'Content-Type': 'application/json' };
+    const body = { type: 'sync.failed', timestamp: new Date().toISOString(), data: {} };
+    expect((await call('POST', '/demo/webhooks', { headers: forged, body }, service)).status).toBe(401);
+    expect(page).not.toContain('sync.failed');
+    expect((await call('DELETE', '/demo/webhooks', {}, service)).status).toBe(405);
+  });
+
+  test('has actions of a person', async () => {
+    const actions = await listed<{ actor: string; action: string }>('/actions?pageSize=100');
+    const own = actions.filter(({ actor }) => actor === 'token:dana.reyes').map(({ action }) => action);
+    expect(own.sort()).toEqual([
+      ...['createHold', 'createVideoRequest', 'exchange.viewed', 'readVideoSubscriptionAgain', 'testWebhookEndpoint'],
+    ]);
+  });
+});
+
+describe('the welcome', () => {
+  test('leads to each of the five things', async () => {
+    const refused = addressed('Why was a push refused').get('reference') ?? '';
+    expect(await listed(`/exchanges?reference=${refused}`)).toMatchObject([{ status: 422, reason: 'materialExists' }]);
+    const [corrected] = await listed<Ticket>(`/tickets?search=${addressed('corrected this weight').get('search')}`);
+    expect(corrected?.materials).toMatchObject([{ quantity: 12.48 }]);
+    expect(await count(`/tickets/${corrected?.id}/revisions`)).toBe(3);
+    expect(await count(`/sync-runs?status=${addressed('held run remove').get('status')}`)).toBe(1);
+    const [arrived] = await listed<Ticket>(`/tickets?search=${addressed('Play the arrival').get('search')}`);
+    const path = `/tickets/${arrived?.id}/footage`;
+    const { recordings } = await administer<{ recordings: object[] }>('GET', path, undefined, service);
+    expect(recordings.length).toBeGreaterThanOrEqual(4);
+    const connections = await listed<{ id: string }>(`/connections?${addressed('kit say').toString()}`);
+    expect(connections).toHaveLength(1);
+    const check = `/connections/${connections[0]?.id}/check`;
+    expect(await administer('POST', check, {}, service)).toMatchObject({ conforms: true });
+  });
+
+  test('has a link that signs in once', async () => {
+    const [link = ''] = /http\S+sign-in\/link\S+/.exec(welcome()) ?? [];
+    const open = (method: string) => fetch(link, { method, redirect: 'manual' });
+    expect((await open('HEAD')).headers.get('location')).toBe('/console/?fault=stale');
+    const first = await open('GET');
+    expect([first.status, first.headers.get('location')]).toEqual([302, '/console/']);
+    const cookie = /^[^;]+/.exec(first.headers.get('set-cookie') ?? '')?.[0] ?? '';
+    const session = await call('GET', '/console/api/session', { headers: { cookie } }, service);
+    expect(session.body).toMatchObject({ kind: 'admin', role: 'admin' });
+    const again = await open('GET');
+    expect([again.headers.get('location'), again.headers.get('set-cookie')]).toEqual(['/console/?fault=stale', null]);
+  });
+
+  test('comes after a call for each interface that works as pasted', async () => {
+    const curls = service.output().match(/curl -sS .*/g) ?? [];
+    const answered = [];
+    for (const curl of curls) {
+      // A shell would expand the brackets of http://[::1]:3000 without quotes.
+      const [, url = ''] = /^curl -sS '(http[^']+)'/.exec(curl) ?? [];
+      const headers = Object.fromEntries(
+        [...curl.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, name, value]) => [name, value]),
+      );
+      const [, body] = /-d '(.+)'$/.exec(curl) ?? [];
+      const response = await fetch(url, { headers, ...(body === undefined ? {} : { method: 'POST', body }) });
+      answered.push(`${new URL(url).pathname} ${response.status}`);
+    }
+    expect(answered).toEqual([
+      '/platform-api/v1/tickets 200',
+      '/platform-api/v1/accounts 200',
+      '/scale-platform/v1/sites 200',
+      '/video-platform/v1/videos/requests 202',
+    ]);
+  });
+});
+
+describe('a later start', () => {
+  test(
+    'adds nothing that is there, also after one that was stopped while it looked',
+    async () => {
+      const before = await contents();
+      const { databaseUrl, dataDir } = service;
+      const keys = () => readFileSync(join(dataDir, 'demo-keys.json'), 'utf8');
+      const stored = keys();
+      await service.end();
+      const start = () => startOwnService({ env: ENV, databaseUrl, dataDir });
+      const stopped = await start();
+      expect(await stopped.end()).toBe(0);
+      expect(stopped.output()).not.toMatch(/Five things|not complete/);
+      service = await start();
+      await isFilled(service);
+      const { pushesOfTickets, ...others } = await contents();
+      expect(others).toEqual({ ...others, ...before, pushesOfTickets: undefined });
+      // Time may have added a ticket.
+      expect(pushesOfTickets).toMatchObject(before.pushesOfTickets);
+      expect(keys()).toBe(stored);
+      expect(service.output()).not.toMatch(/not complete/);
+    },
+    FILL_LIMIT_MS,
+  );
+
+  test('without the demo has neither its pages nor anything that it adds', async () => {
+    const { url: databaseUrl } = await ownDatabase();
+    const without = await startOwnService({ databaseUrl });
+    expect((await call('GET', '/demo/webhooks', {}, without)).status).toBe(404);
+    for (const path of ['/haulers', '/api-keys', '/webhook-endpoints', '/tickets', '/actions']) {
+      expect([path, await administer('GET', path, undefined, without)]).toMatchObject([path, { data: [] }]);
+    }
+    expect(without.output()).not.toMatch(/Sign in|Five things/);
+    await without.end();
+  });
+
+  test(
+    'that cannot store footage runs, has the rest, and says so in one sentence',
+    async () => {
+      const faulty = await startOwnService({ env: { ...ENV, STORAGE_URL: 'file:/proc/haulbridge' } });
+      await isFilled(faulty);
+      expect(faulty.output().match(/^The demo is not complete: .*$/gm)).toHaveLength(1);
+      expect(faulty.output()).toMatch(/^The demo is not complete: footage \(.*storage/m);
+      const { pagination } = await administer<List<Ticket>>('GET', `/tickets?haulerId=${HAULER}`, undefined, faulty);
+      expect(pagination.totalItems).toBeGreaterThan(330);
+      expect((await call('GET', '/health/live', {}, faulty)).status).toBe(200);
+    },
+    FILL_LIMIT_MS,
+  );
+});
