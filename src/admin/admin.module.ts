@@ -21,6 +21,8 @@ import { PlatformSources } from './attention/platform-checks.js';
 import { StatesJob } from './attention/states.job.js';
 import { HoldBundles } from './bundles/hold-bundles.service.js';
 import { ConnectionCheckService } from './connection-check.service.js';
+import { ConnectionHealths } from './connection-health.repository.js';
+import { ConnectionHealthService } from './connection-health.service.js';
 import { ConsoleSessionController } from './console-session.controller.js';
 import { ConnectionsController } from './connections.controller.js';
 import { ErasureJob } from './erasures/erasure.job.js';
@@ -52,6 +54,9 @@ import { SharesRepository } from './shares/shares.repository.js';
 import { RecordingShares } from './shares/shares.service.js';
 import { ShownRecordings } from './shown-recordings.service.js';
 import { SandboxClockController, SandboxController } from './sandbox.controller.js';
+import { SearchController } from './search/search.controller.js';
+import { SearchRepository } from './search/search.repository.js';
+import { Search } from './search/search.service.js';
 import { StorageChecks } from './storage-check/storage-check.service.js';
 import { StorageRepairs } from './storage-check/storage-repair.service.js';
 import { StorageCheckController, StorageRepairController } from './storage-check/storage.controller.js';
@@ -72,6 +77,7 @@ import { VideoRequestsController } from './video-requests.controller.js';
     ExchangesController,
     PeopleController,
     SandboxController,
+    SearchController,
     StorageCheckController,
   ],
   providers: [
@@ -80,10 +86,14 @@ import { VideoRequestsController } from './video-requests.controller.js';
     NamedActions,
     AttentionMetrics,
     AttentionService,
+    ConnectionHealths,
+    ConnectionHealthService,
     ExchangeReplay,
+    Search,
+    SearchRepository,
     StorageChecks,
   ],
-  exports: [AttentionService, ExchangeReplay, StorageChecks],
+  exports: [AttentionService, ConnectionHealthService, ExchangeReplay, StorageChecks],
 })
 export class AdminModule {}
 

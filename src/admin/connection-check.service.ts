@@ -20,9 +20,25 @@ export class ConnectionCheckService {
     const signal = timeLimit();
     const isVision = connection.interface === 'vision';
     const truck = truckId ?? (isVision ? await this.files.truckOf(id) : undefined);
-    const { reachable, authorized, asked, findings, rules: ofKit } = await this.kit.rules(connection, truck, signal);
+    const {
+      reachable,
+      authorized,
+      asked,
+      total,
+      findings,
+      rules: ofKit,
+    } = await this.kit.rules(connection, truck, signal);
     if (!reachable || !authorized)
-      return { reachable, authorized, conforms: false, proven: 0, of: 0, findings: [...findings], rules: [] };
+      return {
+        reachable,
+        authorized,
+        conforms: false,
+        proven: 0,
+        of: 0,
+        ofKit: total,
+        findings: [...findings],
+        rules: [],
+      };
     const ofFiles = isVision ? await this.files.rules(id, truck, signal) : [];
     const counted = [...ofKit.filter((rule) => asked.has(rule.id)), ...ofFiles].filter(
       ({ outcome }) => outcome !== 'not-applicable',
@@ -36,6 +52,7 @@ export class ConnectionCheckService {
       conforms: faults.length > 0 ? false : open.length > 0 ? null : true,
       proven: counted.length - open.length - faults.length,
       of: counted.length,
+      ofKit: total + ofFiles.length,
       findings: [...findings, ...[...faults, ...unproven].map(findingOf)].slice(0, MAX_FINDINGS),
       rules: [...ofKit, ...ofFiles],
     };

@@ -15,6 +15,7 @@ import { ConnectionsService } from '../partner-client/connections.service.js';
 import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 import { VisionConnections } from '../vision/client/vision-connections.repository.js';
 import { ConnectionCheckService } from './connection-check.service.js';
+import { ConnectionHealthService } from './connection-health.service.js';
 
 @Controller()
 export class ConnectionsController {
@@ -24,6 +25,7 @@ export class ConnectionsController {
     private readonly runs: SyncRunsService,
     private readonly keys: ApiKeyAdmin,
     private readonly visionWork: VisionConnections,
+    private readonly health: ConnectionHealthService,
   ) {}
 
   @Route(ADMIN_API, 'createConnection')
@@ -32,13 +34,14 @@ export class ConnectionsController {
   }
 
   @Route(ADMIN_API, 'listConnections')
-  list(@Query() query: ConnectionQuery) {
-    return this.connections.list(query);
+  async list(@Query() query: ConnectionQuery) {
+    const { data, pagination } = await this.connections.list(query);
+    return { data: await this.health.with(data), pagination };
   }
 
   @Route(ADMIN_API, 'getConnection')
-  get(@Param() { id }: IdParam) {
-    return this.connections.get(id);
+  async get(@Param() { id }: IdParam) {
+    return this.health.ofConnection(await this.connections.get(id));
   }
 
   @Route(ADMIN_API, 'updateConnection')

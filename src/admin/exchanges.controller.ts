@@ -5,7 +5,7 @@ import { ActionLog } from '../auth/action-log.repository.js';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { ExchangeQuery, ReplayExchangesRequest } from '../contracts/admin/exchange-query.dto.js';
-import { ExchangeReasonsQuery } from '../contracts/admin/exchange-reason.dto.js';
+import { ExchangeReasonsQuery, ExchangeSpansQuery } from '../contracts/admin/exchange-reason.dto.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
 import { ReplayExchangeRequest } from '../contracts/admin/replay.dto.js';
 import { ExchangeQueries } from '../exchanges/exchange-queries.service.js';
@@ -33,6 +33,11 @@ export class ExchangesController {
   @Route(ADMIN_API, 'countExchangeReasons')
   countReasons(@Query() query: ExchangeReasonsQuery, @Req() request: Request) {
     return this.reasons.count(query, Object.keys(request.query));
+  }
+
+  @Route(ADMIN_API, 'countExchanges')
+  count(@Query() query: ExchangeSpansQuery, @Req() request: Request) {
+    return this.reasons.spans(query, Object.keys(request.query));
   }
 
   @Route(ADMIN_API, 'getExchange')

@@ -9,6 +9,7 @@ import { CreateHaulerRequest } from '../contracts/admin/hauler.dto.js';
 import { DryRunQuery } from '../contracts/admin/fields.js';
 import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
 import { JsonBody } from '../http/json-body.js';
+import { ConnectionHealthService } from './connection-health.service.js';
 
 /** Haulers and their API keys. */
 @Controller()
@@ -17,6 +18,7 @@ export class HaulersController {
     private readonly haulers: HaulersService,
     private readonly keys: ApiKeyAdmin,
     private readonly rotation: KeyRotation,
+    private readonly health: ConnectionHealthService,
   ) {}
 
   @Route(ADMIN_API, 'createHauler')
@@ -25,13 +27,14 @@ export class HaulersController {
   }
 
   @Route(ADMIN_API, 'listHaulers')
-  list(@Query() query: ListQuery) {
-    return this.haulers.list(query);
+  async list(@Query() query: ListQuery) {
+    const { data, pagination } = await this.haulers.list(query);
+    return { data: await this.health.ofHaulers(data), pagination };
   }
 
   @Route(ADMIN_API, 'getHauler')
-  get(@Param() { id }: IdParam) {
-    return this.haulers.get(id);
+  async get(@Param() { id }: IdParam) {
+    return this.health.ofHauler(await this.haulers.get(id));
   }
 
   @Route(ADMIN_API, 'issueApiKey')

@@ -1,4 +1,6 @@
-import { Controller, Param, Query } from '@nestjs/common';
+import { Controller, Param, Query, Req } from '@nestjs/common';
+import type { Request } from 'express';
+import { actorOf } from '../auth/action-log.interceptor.js';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { DryRunQuery } from '../contracts/admin/fields.js';
@@ -25,8 +27,8 @@ export class VideoRequestsController {
   ) {}
 
   @Route(ADMIN_API, 'createVideoRequest')
-  create(@JsonBody() request: OrderVideoRequest) {
-    return this.requests.order(request);
+  create(@JsonBody() order: OrderVideoRequest, @Req() request: Request) {
+    return this.requests.order(order, actorOf(request));
   }
 
   @Route(ADMIN_API, 'listVideoRequests')

@@ -69,6 +69,11 @@ export class ActionLog implements BeforeApplicationShutdown {
     return { data: rows.map(toActionDto), pagination };
   }
 
+  /** The newest action of everybody who has done something. */
+  async newestOfEach(): Promise<StoredAction[]> {
+    return (await this.database.query<ActionRow>(ACTORS)).map(toActionDto);
+  }
+
   @Interval('actions', RETENTION_INTERVAL_MS)
   deleteOld(): Promise<void> {
     return this.retention.run();
@@ -123,12 +128,24 @@ async function isStoredLately(database: Sql, { actor, action, resource, changes 
 const untraced = (cause: unknown) =>
   unavailable('the action log cannot be written, and this must not be shown without it; try again shortly', { cause });
 
-const actions = ({ resource, from, to }: ActionQuery): SqlList => ({
+/** One step of the index for each, with the newest action. */
+const ACTORS = `
+  WITH RECURSIVE actors (actor) AS (
+    (SELECT actor FROM actions ORDER BY actor LIMIT 1)
+    UNION ALL
+    SELECT (SELECT a.actor FROM actions AS a WHERE a.actor > known.actor ORDER BY a.actor LIMIT 1)
+    FROM actors AS known WHERE known.actor IS NOT NULL)
+  SELECT newest.* FROM actors, LATERAL (SELECT id, at, actor, action, resource, changes, error, person
+    FROM actions AS a WHERE a.actor = actors.actor ORDER BY a.at DESC, a.id DESC LIMIT 1) AS newest
+  LIMIT 200`;
+
+const actions = ({ resource, actor, kind, from, to }: ActionQuery): SqlList => ({
   name: 'actions',
   sql: `SELECT id, at, actor, action, resource, changes, error, person FROM actions
     WHERE ($1::text IS NULL OR resource = $1)
-      AND ($2::timestamptz IS NULL OR at >= $2) AND ($3::timestamptz IS NULL OR at < $3)`,
-  parameters: [resource ?? null, from ?? null, to ?? null],
+      AND ($2::timestamptz IS NULL OR at >= $2) AND ($3::timestamptz IS NULL OR at < $3)
+      AND ($4::text IS NULL OR actor = $4) AND ($5::text IS NULL OR split_part(resource, ':', 1) = $5)`,
+  parameters: [resource ?? null, from ?? null, to ?? null, actor ?? null, kind ?? null],
   key: ['at', 'id'],
   order: 'DESC',
 });

@@ -23,7 +23,7 @@ export function createKey(cell?: string): NewKey {
 const cellMark = (cell: string | undefined): string => (cell === undefined ? MARK : `${MARK}${cell}_`);
 
 /** The part of a key of the right form that lists show. */
-const keyPrefix = (key: string): string => key.slice(0, cellMark(cellOfKey(key)).length + SHOWN_DIGITS);
+export const keyPrefix = (key: string): string => key.slice(0, cellMark(cellOfKey(key)).length + SHOWN_DIGITS);
 
 /**
  * The SHA-256 of a key, base64url. One fast hash is enough: a slow one protects secrets that can be guessed, and 256

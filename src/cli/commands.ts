@@ -132,7 +132,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   },
   exchange: {
     description: 'HTTP exchanges in both directions',
-    commands: { list: 'listExchanges', reasons: 'countExchangeReasons', show: 'getExchange' },
+    commands: { list: 'listExchanges', reasons: 'countExchangeReasons', counts: 'countExchanges', show: 'getExchange' },
   },
   webhook: {
     description: 'endpoints that get signed messages, notes in Slack or e-mails; a new secret is shown once',
@@ -156,12 +156,13 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     },
   },
   attention: { description: 'what needs attention, the most urgent first', commands: { list: 'getAttention' } },
+  search: { description: 'one look for all that has a number, a name or an id', commands: { for: 'search' } },
   overview: {
     description: 'the last 24 hours and 14 days in numbers',
     commands: { show: 'getOverview', days: 'getOverviewDays' },
   },
   storage: { description: 'stored video files', commands: { check: 'checkStorage', repair: 'repairStorage' } },
-  action: { description: 'changes by admins and partners', commands: { list: 'listActions' } },
+  action: { description: 'changes by admins and partners', commands: { list: 'listActions', actors: 'listActors' } },
   session: {
     description: 'people and tokens that are signed in to the console',
     commands: { list: 'listSessions', end: 'endSession' },

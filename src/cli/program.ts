@@ -9,6 +9,7 @@ import { ADMIN_ROUTES, type AdminRouteName } from '../contracts/admin/admin.api.
 import type { Attention } from '../contracts/admin/attention.dto.js';
 import type { HistoryEntry } from '../contracts/admin/history.dto.js';
 import type { List } from '../contracts/admin/list.dto.js';
+import type { SearchResults } from '../contracts/admin/search.dto.js';
 import type { StorageCheck, StorageRepair } from '../contracts/admin/storage.dto.js';
 import { visibleOutput, visibleText } from '../text/visible-text.js';
 import { summarise } from '../contracts/common/violation.js';
@@ -163,8 +164,14 @@ async function callService(command: Command, local: LocalService, work: Work): P
 function shown(name: AdminRouteName, response: string): string {
   if (name === 'listExchanges') return renderExchanges(JSON.parse(response) as ExchangeList);
   if (name === 'getExchange') return renderExchange(JSON.parse(response) as ExchangeDetail);
+  if (name === 'search') return renderFound(JSON.parse(response) as SearchResults);
   if (name.endsWith('History')) return renderHistory(JSON.parse(response) as List<HistoryEntry>);
   return render(exactValue(response), false);
+}
+
+/** What was looked for, where nothing was found. */
+function renderFound({ data, lookedFor }: SearchResults): string {
+  return data.length > 0 ? render({ data }, false) : `Nothing found. Looked for:\n${lookedFor.join('\n')}\n`;
 }
 
 function addDoctor(command: Command, streams: Streams, local: LocalService): void {

@@ -12,6 +12,7 @@ import { HomePage } from './pages/home/home.js';
 import { type Session, SessionContext, useSessionState } from './client/session.js';
 import { followTranslation, markValues } from './client/translation.js';
 import { type ContentName, LazyPage, loadPages } from './pages/lazy-page.js';
+import { SearchField } from './parts/search.js';
 import { SandboxBanner } from './parts/sandbox-banner.js';
 import { SignIn, SignInDialog } from './parts/sign-in.js';
 import { formatCount } from './parts/values.js';
@@ -48,6 +49,7 @@ const PAGES: Readonly<Record<ConsolePage, Page>> = {
   '': { group: 'Overview', isOfBothSides: true },
   coverage: { group: 'Footage' },
   recordings: { group: 'Footage' },
+  clips: { group: 'Footage' },
   tickets: { group: 'Tickets' },
   accounts: { group: 'Tickets' },
   reports: { group: 'Tickets' },
@@ -253,6 +255,7 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
         <a class="brand" href="/console/">
           haulbridge {problems}
         </a>
+        {session.kind !== 'partner' && <SearchField />}
         <Who session={session} />
         <a href="/docs" target="_blank" rel="noopener">
           API documents

@@ -36,6 +36,7 @@ import { DropHaulerMoves1797001000000 } from '../../migrations/1797001000000-dro
 import { StoreRootsOfKeys1797003000000 } from '../../migrations/1797003000000-store-roots-of-keys.js';
 import { SendPeopleStatesAlone1797003001000 } from '../../migrations/1797003001000-send-people-states-alone.js';
 import { DropViewsOfShares1797006000000 } from '../../migrations/1797006000000-drop-views-of-shares.js';
+import { FindAndCountCalls1798002000000 } from '../../migrations/1798002000000-find-and-count-calls.js';
 import { IndexClipsByTime1798003000000 } from '../../migrations/1798003000000-index-clips-by-time.js';
 
 /**
@@ -80,5 +81,6 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   StoreRootsOfKeys1797003000000,
   SendPeopleStatesAlone1797003001000,
   DropViewsOfShares1797006000000,
+  FindAndCountCalls1798002000000,
   IndexClipsByTime1798003000000,
 ];

@@ -62,6 +62,37 @@ interface ReasonRow {
   readonly last_id: string;
 }
 
+/** Exchanges by their outcome, from the start of a span. */
+export interface SpanRow extends ExchangeCounts {
+  readonly start: Date;
+}
+
+/** The hours of a filter, with the reason of failures. */
+const MATCHING = `
+  SELECT * FROM (
+    SELECT *, CASE WHEN ${IS_FAILED} THEN ${REASON} END AS reason
+    FROM (SELECT hour, direction, interface, hauler_id, connection_id, api_key_id, status, count, last_id, by_sandbox,
+        nullif(error_code, '') AS error_code, nullif(result, '') AS result, nullif(failure, '') AS failure
+      FROM exchange_hours) AS h
+    WHERE ($1::timestamptz IS NULL OR hour >= date_trunc('hour', $1::timestamptz, 'UTC'))
+      AND ($2::timestamptz IS NULL OR hour < $2)
+      AND ($3::text IS NULL OR direction = $3) AND ($4::text IS NULL OR interface = $4)
+      AND ($5::uuid IS NULL OR hauler_id = $5) AND ($6::uuid IS NULL OR connection_id = $6)
+      AND ($7::uuid IS NULL OR api_key_id = $7) AND ($8::int IS NULL OR status BETWEEN $8 AND $9::int)
+      AND ($10::text IS NULL OR error_code = $10) AND ($12::boolean IS NULL OR by_sandbox = $12)) AS h
+  WHERE $11::text IS NULL OR reason = $11`;
+
+function valuesOf(filter: ExchangeFilter): unknown[] {
+  const { direction, interface: name, haulerId, connectionId, apiKeyId, status = [], errorCode, reason } = filter;
+  const { from, to, rehearsed } = filter;
+  const values = [
+    ...[from === undefined ? undefined : new Date(from), to === undefined ? undefined : new Date(to)],
+    ...[direction, name, haulerId, connectionId, apiKeyId, status[0], status[1], errorCode, reason],
+    rehearsed,
+  ];
+  return values.map((value) => value ?? null);
+}
+
 /** Exchanges counted by hour. */
 @Injectable()
 export class ExchangeHours {
@@ -147,40 +178,45 @@ export class ExchangeHours {
 
   /** The most frequent reasons of the failures of a filter, those that the sandbox made too unless it says otherwise. Hours are counted whole. */
   async reasons(filter: ExchangeFilter): Promise<ReasonRow[]> {
-    const { direction, interface: name, haulerId, connectionId, apiKeyId, status = [], errorCode, reason } = filter;
-    const { from, to, rehearsed } = filter;
-    const values = [
-      ...[from === undefined ? undefined : new Date(from), to === undefined ? undefined : new Date(to)],
-      ...[direction, name, haulerId, connectionId, apiKeyId, status[0], status[1], errorCode, reason],
-      rehearsed,
-    ];
     return this.database.query<ReasonRow>(
       `SELECT direction, reason, sum(count)::float8 AS count, (array_agg(status ORDER BY last_id DESC))[1] AS status,
          max(last_id::text) AS last_id
-       FROM (
-         SELECT *, ${REASON} AS reason
-         FROM (SELECT hour, direction, interface, hauler_id, connection_id, api_key_id, status, count, last_id,
-             by_sandbox, nullif(error_code, '') AS error_code, nullif(result, '') AS result, nullif(failure, '') AS failure
-           FROM exchange_hours) AS h
-         WHERE ${IS_FAILED}
-           AND ($1::timestamptz IS NULL OR hour >= date_trunc('hour', $1::timestamptz, 'UTC'))
-           AND ($2::timestamptz IS NULL OR hour < $2)
-           AND ($3::text IS NULL OR direction = $3) AND ($4::text IS NULL OR interface = $4)
-           AND ($5::uuid IS NULL OR hauler_id = $5) AND ($6::uuid IS NULL OR connection_id = $6)
-           AND ($7::uuid IS NULL OR api_key_id = $7) AND ($8::int IS NULL OR status BETWEEN $8 AND $9::int)
-           AND ($10::text IS NULL OR error_code = $10)
-           AND ($12::boolean IS NULL OR by_sandbox = $12)) AS failures
-       WHERE $11::text IS NULL OR reason = $11
+       FROM (${MATCHING}) AS failures WHERE reason IS NOT NULL
        GROUP BY direction, reason ORDER BY count DESC, direction, reason LIMIT ${MAX_REASONS}`,
-      values.map((value) => value ?? null),
+      valuesOf(filter),
     );
+  }
+
+  /**
+   * The exchanges of a filter in spans of whole hours; spans without one are absent. Those that succeeded are not counted by their
+   * hauler, connection or key.
+   */
+  async spans(filter: ExchangeFilter, hours: number, from: Date): Promise<SpanRow[]> {
+    const { succeeded, refused, failed, unanswered } = NUMBERS;
+    const sums = Object.entries({ succeeded, refused, failed, unanswered }).map(
+      ([name, condition]) => `coalesce(sum(count) FILTER (WHERE ${condition}), 0)::float8 AS "${name}"`,
+    );
+    return this.database.query<SpanRow>(
+      `SELECT date_bin(make_interval(hours => $14::int), hour, $15::timestamptz) AS start, ${sums.join(', ')}
+       FROM (${MATCHING}) AS matching WHERE $13::boolean IS NULL OR (reason IS NOT NULL) = $13
+       GROUP BY 1 ORDER BY 1`,
+      [...valuesOf(filter), filter.failed ?? null, hours, from],
+    );
+  }
+
+  /** The start of the first hour that is kept; undefined without one. */
+  async first(): Promise<Date | undefined> {
+    const [row] = await this.database.query<{ hour: Date }>('SELECT hour FROM exchange_hours ORDER BY hour LIMIT 1');
+    return row?.hour;
   }
 
   /** Deletes the hours of days before the last `keptDays` days. */
   async deleteOld(keptDays: number): Promise<void> {
-    await this.database.query(
-      `DELETE FROM exchange_hours WHERE hour < date_trunc('day', now(), 'UTC') - make_interval(days => $1::int)`,
-      [keptDays],
-    );
+    for (const table of ['exchange_hours', 'connection_hours']) {
+      await this.database.query(
+        `DELETE FROM ${table} WHERE hour < date_trunc('day', now(), 'UTC') - make_interval(days => $1::int)`,
+        [keptDays],
+      );
+    }
   }
 }

@@ -9,6 +9,8 @@ export interface ExchangeFilter {
   readonly direction?: Direction | undefined;
   readonly interface?: InterfaceName | undefined;
   readonly haulerId?: string | undefined;
+  /** Of one of these. */
+  readonly haulers?: readonly string[] | undefined;
   readonly connectionId?: string | undefined;
   readonly apiKeyId?: string | undefined;
   /** First and last; 0 without a response. */
@@ -92,7 +94,7 @@ class Parameters {
  * statement names its index by its order, and reads it from the newest end until the page is full.
  */
 function conditionsOf(filter: ExchangeFilter, add: Parameters['add']): string {
-  const { haulerId, connectionId, apiKeyId, status, errorCode, requestId, reason, failed, rehearsed } = filter;
+  const { haulerId, haulers, connectionId, apiKeyId, status, errorCode, requestId, reason, failed, rehearsed } = filter;
   const { first, end } = idsOf(filter);
   const conditions = [`id >= ${add(first, 'uuid')}`, `id < ${add(end, 'uuid')}`];
   const hidden = (condition: string) => void conditions.push(`coalesce(${condition}, false)`);
@@ -105,6 +107,7 @@ function conditionsOf(filter: ExchangeFilter, add: Parameters['add']): string {
   if (requestId !== undefined) hidden(`request_id = ${add(requestId, 'text')}`);
   if (reason !== undefined) hidden(`CASE WHEN ${IS_FAILED} THEN ${REASON} END = ${add(reason, 'text')}`);
   if (failed !== undefined) hidden(`${IS_FAILED} = ${add(failed, 'boolean')}`);
+  if (haulers !== undefined) hidden(`hauler_id = ANY (${add(haulers, 'uuid[]')})`);
   if (rehearsed !== undefined) hidden(`(scenario IS NOT NULL) = ${add(rehearsed, 'boolean')}`);
   if (haulerId !== undefined) {
     const hauler = add(haulerId, 'uuid');

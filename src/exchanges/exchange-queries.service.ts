@@ -112,6 +112,25 @@ export class ExchangeQueries {
     return written;
   }
 
+  /** The newest exchanges of these haulers with an id or a request id, or that name one of the values; of all without haulers. */
+  async naming(
+    { text, references }: { readonly text: string; readonly references: readonly Reference[] },
+    haulers: readonly string[] | undefined,
+    limit: number,
+  ): Promise<ExchangeListRow[]> {
+    await this.log.flushForReader();
+    const isOwn = ({ hauler_id: id }: ExchangeListRow) =>
+      haulers === undefined || (id !== null && haulers.includes(id));
+    const itself = isUuid(text) ? await this.exchanges.get(text) : undefined;
+    const found = [
+      ...(itself === undefined || !isOwn(itself) ? [] : [itself]),
+      ...(await this.exchanges.find({ haulers, requestId: text }, limit)),
+      ...(await this.exchanges.withReferences({ haulers }, references, limit)),
+    ];
+    const rows = [...new Map(found.map((row) => [row.id, row])).values()];
+    return this.decisions.complete(rows.slice(0, limit));
+  }
+
   /** The body of a request as it was received; empty without one, undefined if it is not kept whole. */
   async wholeRequest(row: FullExchangeRow): Promise<Buffer | undefined> {
     const { request_body: stored, request_form: form } = row;

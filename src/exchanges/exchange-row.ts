@@ -5,7 +5,7 @@ import { bodyCells, type BodyCells, NO_BODY } from './body-cells.js';
 import type { Admission } from './exchange-budget.js';
 import type { ExchangeRecord, Headers, Standing } from './exchange-record.js';
 import { storedReferences } from './exchange-references.rules.js';
-import { tallyOf } from './exchange-tally.sql.js';
+import { type ConnectionCall, connectionCall, tallyOf } from './exchange-tally.sql.js';
 import { keptOf } from './kept.rules.js';
 import { type LinkRule, redactHeaders, redactPath } from './redaction.rules.js';
 import { referencesOf } from './references.rules.js';
@@ -53,6 +53,8 @@ export interface ExchangeRow {
   readonly standing: Standing;
   /** `tallyOf`. */
   readonly tally: string;
+  /** Of a call to the interface of a partner. */
+  readonly call: ConnectionCall | undefined;
   /** In the text format of COPY, without the newline. */
   readonly line: string;
 }
@@ -108,7 +110,7 @@ export function toRow(record: ExchangeRecord, extent: Exclude<Admission, 'droppe
     response.text,
     response.sha256,
   ]);
-  return { id, standing: record.standing, tally: tallyOf(record, decision), line };
+  return { id, standing: record.standing, tally: tallyOf(record, decision), call: connectionCall(record), line };
 }
 
 /** Characters of what a caller without a key chooses (decision 58). */

@@ -88,3 +88,43 @@ export function hoursSql(rows: readonly { readonly id: string; readonly tally: s
     ON CONFLICT (hour, direction, interface, route, status, error_code, result, failure, hauler_id, connection_id, api_key_id, by_sandbox)
     DO UPDATE SET count = h.count + excluded.count, last_id = greatest(h.last_id, excluded.last_id)`;
 }
+
+/** A call to the interface of a partner, as the hours of its connection count it. */
+export interface ConnectionCall {
+  readonly id: string;
+  readonly haulerId: string;
+  readonly connectionId: string;
+  readonly isFailed: boolean;
+}
+
+/**
+ * Undefined for any other exchange. A file comes from another host than the interface; a fault of the sandbox and a replay say nothing
+ * about the partner; that it does not know a clip request (404) is an answer.
+ */
+export function connectionCall({ id, haulerId, connectionId, ...record }: ExchangeRecord): ConnectionCall | undefined {
+  const { direction, route, status, failure, scenario, replayOf } = record;
+  if (direction !== 'outbound' || haulerId === null || connectionId === null) return undefined;
+  if (route === 'download' || scenario !== undefined || replayOf !== undefined) return undefined;
+  const isAnswer = status < 400 || (status === 404 && route === 'listVideos');
+  return { id, haulerId, connectionId, isFailed: status === 0 || failure !== undefined || !isAnswer };
+}
+
+/** Adds the calls of a batch to the hours of their connections, in the order of the key; undefined without one. */
+export function connectionHoursSql(rows: readonly { readonly call: ConnectionCall | undefined }[]): string | undefined {
+  const calls = rows.flatMap(({ call }) => call ?? []);
+  if (calls.length === 0) return undefined;
+  const values = calls.map(({ id, haulerId, connectionId, isFailed }) => ({
+    hour: Math.floor(timeOfUuidv7(id) / HOUR_MS) * HOUR_SECONDS,
+    ...{ hauler_id: haulerId, connection_id: connectionId, failed: isFailed, id },
+  }));
+  return `
+    INSERT INTO connection_hours AS h (hauler_id, connection_id, hour, calls, failed, last_success_id, last_failure_id)
+    SELECT hauler_id, connection_id, to_timestamp(hour), count(*), count(*) FILTER (WHERE failed),
+      (array_agg(id ORDER BY id DESC) FILTER (WHERE NOT failed))[1], (array_agg(id ORDER BY id DESC) FILTER (WHERE failed))[1]
+    FROM json_to_recordset(${escapeLiteral(JSON.stringify(values))})
+      AS t (hauler_id uuid, connection_id uuid, hour bigint, failed boolean, id uuid)
+    GROUP BY hauler_id, connection_id, hour ORDER BY hauler_id, connection_id, hour
+    ON CONFLICT (hauler_id, connection_id, hour) DO UPDATE SET calls = h.calls + excluded.calls, failed = h.failed + excluded.failed,
+      last_success_id = greatest(h.last_success_id, excluded.last_success_id),
+      last_failure_id = greatest(h.last_failure_id, excluded.last_failure_id)`;
+}

@@ -9,7 +9,7 @@ import { PARTITIONED, partitionOf, plannedPartitions } from '../database/partiti
 import { timeOfUuidv7 } from '../database/uuid.js';
 import { withTimeout } from '../errors/app-error.js';
 import { COLUMNS, type ExchangeRow } from './exchange-row.js';
-import { hoursSql } from './exchange-tally.sql.js';
+import { connectionHoursSql, hoursSql } from './exchange-tally.sql.js';
 import { storedIds } from './exchanges.repository.js';
 
 /** Beyond this the connection counts as dead. */
@@ -90,5 +90,7 @@ async function writeMissing(session: Session, all: readonly ExchangeRow[]): Prom
 async function writeOn(session: Session, rows: readonly ExchangeRow[]): Promise<void> {
   const text = rows.map(({ line }) => `${line}\n`).join('');
   // Last, because other instances wait for these rows until the commit.
-  await session.copyAndCommit(`COPY exchanges (${COLUMNS.join(', ')}) FROM STDIN`, [text], [hoursSql(rows)]);
+  const calls = connectionHoursSql(rows);
+  const counted = [hoursSql(rows), ...(calls === undefined ? [] : [calls])];
+  await session.copyAndCommit(`COPY exchanges (${COLUMNS.join(', ')}) FROM STDIN`, [text], counted);
 }

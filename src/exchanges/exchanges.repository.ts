@@ -108,6 +108,11 @@ export class ExchangesRepository {
     return this.findByReference({ haulerId }, elementsOf({ haulerId }, references), { columns, limit });
   }
 
+  /** The newest `limit` exchanges of a filter that have one of the references. */
+  withReferences(filter: ExchangeFilter, references: readonly Reference[], limit: number): Promise<ExchangeListRow[]> {
+    return this.findByReference(filter, elementsOf(filter, references), { columns: LISTED, limit });
+  }
+
   async withIds(haulerId: string, ids: readonly string[]): Promise<NamedExchangeRow[]> {
     if (ids.length === 0) return [];
     return this.database.query<NamedExchangeRow>(

@@ -88,6 +88,8 @@ export interface RuleFindings {
   readonly rules: CheckedRule[];
   /** The ids of the rules that check an answer to one of our requests. */
   readonly asked: ReadonlySet<string>;
+  /** How many rules the kit has for such a server. */
+  readonly total: number;
   /** A sentence about the first answer, and one for each later call without an answer. */
   readonly findings: readonly string[];
 }
@@ -118,7 +120,8 @@ export class ConnectionRulesService {
     const asked = new Set(role.rules.filter(({ on }) => isAsked(role.plans[on])).map(({ id }) => id));
     const sentence = fault ?? firstFinding(results[0], listed);
     const findings = [...(sentence === undefined ? [] : [sentence]), ...calls.unproven];
-    return { reachable, authorized, asked, findings, rules: calls.isOver ? [] : results.map(toCheckedRule) };
+    const total = role.rules.length;
+    return { reachable, authorized, asked, total, findings, rules: calls.isOver ? [] : results.map(toCheckedRule) };
   }
 }
 

@@ -31,7 +31,7 @@ const tokenOf = (role: string) => `token-of-the-role-${role}`;
 /** They concern all haulers: people who are limited to haulers get 403 (guide "People and roles"). */
 const OF_ALL_HAULERS = new Set([
   ...['createHauler', 'setHaulerRetention', 'runRetention', 'issueApiKey'],
-  ...['getOverview', 'listActions', 'checkStorage', 'repairStorage', 'getOutbound', 'setOutbound'],
+  ...['getOverview', 'listActions', 'listActors', 'checkStorage', 'repairStorage', 'getOutbound', 'setOutbound'],
   ...['listSessions', 'endSession', 'releaseHold', 'createErasure', 'listErasures', 'getErasure'],
   ...['replaceHostedSiteData', 'uploadHostedRecording', 'setHostedCamera', 'listHostedVideoRequests'],
   ...['listRunningScenarios', 'listSandboxScenarios', 'listActiveScenarios', 'startScenario', 'endScenario'],

@@ -93,6 +93,7 @@ describe('every page', () => {
     'connections?id',
     'haulers?id',
     'holds?id',
+    'clips?id',
     'sync?run',
     'recordings?play',
   ])('/console/%s= says that nothing has this id, and leads to the list', async (path) => {

@@ -50,7 +50,7 @@ describe('filters', () => {
     await hauler.push({ inboundFlow: flow(ticketNumber) });
     await exchanges(`haulerId=${hauler.id}`);
     await visit(`exchanges?haulerId=${hauler.id}&direction=inbound&status=2xx`);
-    await page.getByRole('link', { name: 'POST createTicket' }).first().click();
+    await page.getByRole('link', { name: 'Push of a ticket' }).first().click();
     await page.getByRole('link', { name: 'All exchanges' }).click();
     await page.waitForURL(/exchanges\?haulerId=.*&direction=inbound&status=2xx$/);
     await visit(`tickets?search=${ticketNumber}`);

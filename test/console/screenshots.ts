@@ -136,7 +136,7 @@ test(
   async () => {
     const { page, visit } = scene;
     await visit('exchanges?reference=ticketNumber:IN-204910');
-    await page.getByRole('link', { name: 'POST createTicket' }).first().click();
+    await page.getByRole('link', { name: 'Push of a ticket' }).first().click();
     await page.getByRole('region', { name: 'Request body' }).waitFor();
     await take('exchange', 900);
     const run = await holdRun();

@@ -165,7 +165,7 @@ describe('an admin with tickets and accounts', () => {
     await attention(page, 'Refused pushes')
       .getByRole('link', { name: /refused: 422 materialExists/ })
       .click();
-    await page.getByRole('link', { name: 'POST createTicket' }).first().click();
+    await page.getByRole('link', { name: 'Push of a ticket' }).first().click();
     await part(page, 'Request body').getByText(`"${number}"`).waitFor();
     await hauler.sync({ ...YARD, materials: [...YARD.materials, material('asphalt', { siteId: idOf('yard') })] });
     await page.getByRole('button', { name: 'Replay' }).click();
@@ -226,7 +226,7 @@ describe('an admin with tickets and accounts', () => {
     await pushTicket(`${tag()}7001`, 13.5, {}, 9);
     await exchanges(`haulerId=${hauler.id}`);
     await visit(filter);
-    await page.getByRole('link', { name: 'POST createTicket' }).first().click();
+    await page.getByRole('link', { name: 'Push of a ticket' }).first().click();
     const changed = part(page, 'Earlier attempt').getByRole('row', { name: /materials\[0\]\.quantity/ });
     expect(await changed.innerText()).toMatch(/12\.5\s+13\.5/);
     await part(page, 'Request')
@@ -235,7 +235,7 @@ describe('an admin with tickets and accounts', () => {
     await part(page, 'Request').getByText('[redacted]').first().waitFor();
   });
 
-  it('counts failed calls by reason, opens each, and has three views before many filters', async () => {
+  it('counts failed calls by reason, opens each, and has two views and a period before many filters', async () => {
     const { page, region, visit } = scene;
     const other = await newHauler({ sites: YARD });
     const materials = [{ ...TICKET.materials[0], id: idOf('nothing') }];
@@ -258,7 +258,8 @@ describe('an admin with tickets and accounts', () => {
     await page.getByRole('button', { name: 'More filters' }).click();
     await page.getByLabel('Error code').fill('NOT_A_CODE');
     await page.getByText('Nothing matches these filters.').waitFor();
-    await page.getByRole('button', { name: 'Everything of the last hour' }).click();
+    await page.getByRole('link', { name: 'Show everything' }).click();
+    await page.getByLabel('Period').selectOption({ label: 'Last 7 days' });
     await rows.nth(4).waitFor();
   });
 
@@ -306,9 +307,9 @@ describe('an admin with tickets and accounts', () => {
     const page = await scene.visitor({ apiKey: await hauler.key() });
     await count(page);
     await page.goto('/console');
-    await page.getByRole('link', { name: 'POST createTicket' }).first().waitFor();
+    await page.getByRole('link', { name: 'Push of a ticket' }).first().waitFor();
     clicks = 0;
-    await page.getByRole('link', { name: 'POST createTicket' }).first().click();
+    await page.getByRole('link', { name: 'Push of a ticket' }).first().click();
     await part(page, 'Request body').waitFor();
   });
 });

@@ -77,7 +77,7 @@ const ACTORS: Readonly<Record<string, string>> = {
   share: 'Someone with a link',
 };
 
-function actorName({ actor, person }: StoredAction, things: ReadonlyMap<string, NamedThing>): string {
+export function actorName({ actor, person }: StoredAction, things: ReadonlyMap<string, NamedThing>): string {
   if (person !== undefined) {
     const { subject, name = person.email ?? subject, email } = person;
     return email === undefined || email === name ? name : `${name} (${email})`;

@@ -129,7 +129,6 @@ export function clipsNotice(row: LostClipsRow, now: number): Notice {
     severity: severityOfLoss(row.last_at, now),
     since: row.since,
     sentence: `${counted(count, 'clip request')} of ${truckId} ended without a file.${last}`,
-    page:
-      count === 1 ? coveragePage(row, start, end) : consolePage('recordings', { view: 'clips', connectionId, truckId }),
+    page: count === 1 ? coveragePage(row, start, end) : consolePage('clips', { connectionId, truckId }),
   };
 }

@@ -1,4 +1,6 @@
-import { Controller, Param } from '@nestjs/common';
+import { Controller, Param, Req } from '@nestjs/common';
+import type { Request } from 'express';
+import { actorOf } from '../../auth/action-log.interceptor.js';
 import { Route } from '../../auth/route.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import { SetTicketFootage } from '../../contracts/admin/footage.dto.js';
@@ -36,8 +38,8 @@ export class FootageController {
   }
 
   @Route(ADMIN_API, 'requestTicketFootage')
-  request(@Param() { id }: IdParam) {
-    return this.footage.request(id);
+  request(@Param() { id }: IdParam, @Req() request: Request) {
+    return this.footage.request(id, actorOf(request));
   }
 
   @Route(ADMIN_API, 'listRecordedTickets')

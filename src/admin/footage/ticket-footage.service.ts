@@ -59,7 +59,7 @@ export class TicketFootageService {
   }
 
   /** Throws `conflict` with a reason where nothing can be requested. */
-  async request(id: string): Promise<TicketFootageRequests> {
+  async request(id: string, by: string): Promise<TicketFootageRequests> {
     const traced = await this.trace(await this.tickets.get(id));
     const { query } = traced;
     let { reason } = traced;
@@ -68,7 +68,7 @@ export class TicketFootageService {
       const code = reason ?? 'notSetUp';
       throw apiError(ADMIN_API, 'conflict', sentenceOf(code, traced), { details: { reasonCode: code } });
     }
-    return { requests: await this.footage.requestMissing(query) };
+    return { requests: await this.footage.requestMissing(query, by) };
   }
 
   /** The tickets that name the truck of a recording and were weighed about then, the nearest first. */

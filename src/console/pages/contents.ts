@@ -1,6 +1,7 @@
 /** All pages but the first, as one script: it is a fifth smaller than one for each of them, and all of them are loaded anyway. */
 export { CoveragePage as coverage } from './coverage/coverage.js';
 export { RecordingsPage as recordings } from './recordings/recordings.js';
+export { ClipsPage as clips } from './clips/clips.js';
 export { HoldsPage as holds } from './holds/holds.js';
 export { RetentionPage as retention } from './retention/retention.js';
 export { SyncPage as sync } from './sync/sync.js';

@@ -91,15 +91,18 @@ export function ClipRequests({ requests, from, to, zone }: ClipRequestsProps) {
   );
 }
 
+/** Not of a file that retention has deleted. */
+export const canRetry = ({ status, reasonCode }: VideoRequest): boolean =>
+  hasEnded({ status }) && reasonCode === undefined;
+
 export const retryColumn: Column<VideoRequest> = {
   title: 'Retry',
-  cell: ({ id, cameraId, status, reasonCode }) =>
-    hasEnded({ status }) &&
-    reasonCode === undefined && (
+  cell: (request) =>
+    canRetry(request) && (
       <ActionButton
-        label={`Ask again for the clip of ${cameraId}`}
+        label={`Ask again for the clip of ${request.cameraId}`}
         busy="Asking the partner …"
-        work={() => send('POST', `/video-requests/${id}/retry`)}
+        work={() => send('POST', `/video-requests/${request.id}/retry`)}
       />
     ),
 };

@@ -1,6 +1,7 @@
-import { Json, Nested, Text, Time, Uuid } from '../common/fields/decorators.js';
+import { Json, Nested, NestedList, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
 import { example, inQuery, optional, range } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
+import { ACTION_KINDS, type ActionKind } from './action.values.js';
 import { AttentionHauler } from './attention.dto.js';
 import { ListQuery } from './list.dto.js';
 import { CONNECTION } from './fields.js';
@@ -9,6 +10,19 @@ export class ActionQuery extends ListQuery {
   @Time('Actions at this time or later', inQuery, optional) from?: Instant;
   @Time('Actions before this time', inQuery, optional) to?: Instant;
   @Text('Actions on this resource only', range(1, 600), optional) resource?: string;
+  @Text('Actions of this `actor` only', range(1, 600), optional) actor?: string;
+  @OneOf('Actions on this kind of thing only', ACTION_KINDS, optional) kind?: ActionKind;
+}
+
+/** Who has done something. */
+export class Actor {
+  @Text('As `actor` of an action', example('admin')) actor!: string;
+  @Text('The name', example('An admin with the token')) name!: string;
+  @Time('When it did something last') lastAt!: string;
+}
+
+export class Actors {
+  @NestedList('At most 200', Actor) data!: Actor[];
 }
 
 /** What an action changed. */

@@ -1,5 +1,5 @@
-import { Action, ActionQuery } from './action.dto.js';
-import { type AdminRoutes, FOR_VIEWERS_OF_ALL, list } from './route-helpers.js';
+import { Action, ActionQuery, Actors } from './action.dto.js';
+import { type AdminRoutes, FOR_VIEWERS_OF_ALL, list, route } from './route-helpers.js';
 
 /** The action log. */
 export const ACTION_ROUTES = {
@@ -8,5 +8,10 @@ export const ACTION_ROUTES = {
     description:
       'Every change by the admin API, the console or the partner API, and every view of a recording or an exchange, newest first, for 400 days. Refused calls (4xx) and dry runs are not listed; a call that failed (5xx) is, with its `error`. With `Accept: application/x-ndjson` all of them, which is an action too: `actions.exported`.',
     ndjson: true,
+  }),
+  listActors: route(FOR_VIEWERS_OF_ALL, 'GET', '/actions/actors', {
+    summary: 'List who has done something',
+    description: 'Every `actor` of the action log, by its name.',
+    response: Actors,
   }),
 } as const satisfies AdminRoutes;

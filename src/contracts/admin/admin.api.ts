@@ -15,6 +15,7 @@ import { OUTBOUND_ROUTES } from './outbound.routes.js';
 import { RECORDING_ROUTES } from './recordings.routes.js';
 import { RETENTION_ROUTES } from './retention.routes.js';
 import { SANDBOX_ROUTES } from './sandbox.routes.js';
+import { SEARCH_ROUTES } from './search.routes.js';
 import { SESSION_ROUTES } from './sessions.routes.js';
 import { SHARE_ROUTES } from './shares.routes.js';
 import { STORAGE_ROUTES } from './storage.routes.js';
@@ -26,6 +27,7 @@ import { WEBHOOK_ROUTES } from './webhooks.routes.js';
 
 const ROUTES = {
   ...ATTENTION_ROUTES,
+  ...SEARCH_ROUTES,
   ...ACTION_ROUTES,
   ...STORAGE_ROUTES,
   ...OUTBOUND_ROUTES,
@@ -81,6 +83,7 @@ export type AdminResponse<Name extends AdminRouteName> = RouteResponse<(typeof R
 export const ADMIN_SUBJECTS: ReadonlyMap<string, string> = new Map([
   ['attention', 'What needs attention, the most urgent first'],
   ['overview', 'The last 24 hours in numbers'],
+  ['search', 'One look for all that has a number, a name or an id'],
   ['haulers', 'Tenants of the platform: each has its own keys, tickets, accounts and connections'],
   ['api-keys', 'API keys that this service issues to partners: issue, rotate without an outage, revoke'],
   ['sessions', 'Sessions of the console: who is signed in, and until when'],

@@ -36,6 +36,7 @@ export class ConnectionCheck {
   conforms!: boolean | null;
   @Integer('Rules that this check has proven; the others failed, or could not be proven', example(61)) proven!: number;
   @Integer('Rules that such a check can prove', example(64)) of!: number;
+  @Integer('All rules for such a partner: the conformance kit proves the others', example(242)) ofKit!: number;
   @TextList('The findings, each a sentence') findings!: string[];
   @NestedList(
     'The rules of the conformance kit, and of Vision `CHECK-LINK` and `CHECK-FILE`: one link and its file. Empty if the partner cannot be reached or refuses the key',

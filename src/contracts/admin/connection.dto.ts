@@ -1,4 +1,4 @@
-import { Flag, Integer, Name, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
+import { Flag, Integer, Name, Nested, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
 import { example, inQuery, max, min, nullable, optional, range, type TextOptions } from '../common/fields/options.js';
 import { ListQuery } from './list.dto.js';
 import { HAULER, HaulerId } from './fields.js';
@@ -113,6 +113,21 @@ export class ConnectionQuery extends ListQuery {
   @Flag('true: connections whose last run failed; false: all others', inQuery, optional) failing?: boolean;
 }
 
+export const HEALTH_STATES = ['working', 'failing', 'paused', 'unknown'] as const;
+
+/** Whether the partner answers: from its calls, without downloads, replays and the faults of the sandbox. */
+export class ConnectionHealth {
+  @OneOf('By the last call, or the last run; `unknown`: none is known', HEALTH_STATES, example('failing'))
+  state!: (typeof HEALTH_STATES)[number];
+  @Time('The last call that succeeded; null if none is kept', nullable) lastSuccessAt!: string | null;
+  @Time('The last call that failed; null if none is kept', nullable) lastFailureAt!: string | null;
+  @Uuid('The exchange of that call', optional) lastFailureId?: string;
+  @Text('Why it failed', optional, example('The partner did not accept our API key.')) lastFailure?: string;
+  @Time('Start of the counted hours: the last 24, the current one included') since!: string;
+  @Integer('Calls of these hours; 0 unless `EXCHANGE_LOG` is `all`', example(288)) calls!: number;
+  @Integer('Those of them that failed', example(3)) failedCalls!: number;
+}
+
 /** A connection, without its keys. */
 export class Connection {
   @Uuid('Id of the connection') id!: string;
@@ -129,9 +144,10 @@ export class Connection {
   firstByteTimeoutSeconds!: number | null;
   @Flag('Whether it runs on schedule') enabled!: boolean;
   @Flag('Whether a next key is stored', example(false)) hasNextApiKey!: boolean;
-  @Time('When its next run is due', nullable) nextRunAt!: string | null;
+  @Time('When its next call is due', nullable) nextRunAt!: string | null;
   @Text('Why its last run failed', nullable, example('partner.example.com does not accept our API key.'))
   lastError!: string | null;
+  @Nested('How its calls fare, where it is read', ConnectionHealth, optional) health?: ConnectionHealth;
   @Time('When it was created') createdAt!: string;
   @Time('When it last changed') updatedAt!: string;
 }

@@ -3,6 +3,7 @@ export const CONSOLE_PAGES = {
   '': 'Home',
   coverage: 'Coverage',
   recordings: 'Recordings',
+  clips: 'Clip requests',
   tickets: 'Tickets',
   accounts: 'Accounts',
   reports: 'Reports',

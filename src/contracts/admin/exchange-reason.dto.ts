@@ -2,6 +2,7 @@ import { INTERFACES, type InterfaceName } from '../common/interfaces.values.js';
 import { Flag, Integer, NestedList, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
 import { example, inQuery, max, min, optional, range } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
+import { ExchangeCounts } from './overview.dto.js';
 
 /** The filters of the counted exchanges: hours are counted, and not by what each exchange names. */
 export class ExchangeReasonsQuery {
@@ -26,6 +27,28 @@ export class ExchangeReasonsQuery {
   @Uuid('Exchanges of this hauler only', optional) haulerId?: string;
   @Uuid('Outbound calls of this connection only', optional) connectionId?: string;
   @Uuid('Inbound calls with this API key only', optional) apiKeyId?: string;
+}
+
+export class ExchangeSpansQuery extends ExchangeReasonsQuery {
+  @Flag('Exchanges that were refused, failed or have no response; or only the others', inQuery, optional)
+  failed?: boolean;
+}
+
+/** Exchanges of some whole hours. */
+export class ExchangeSpan extends ExchangeCounts {
+  @Time('Start of the first hour') startTime!: string;
+}
+
+export class ExchangeSpans {
+  @Time('Start of the first span') from!: string;
+  @Integer('Hours of each span', min(1), example(1)) hours!: number;
+  @Flag(
+    'Only those that failed are counted: of the others it is not counted which hauler, connection or key they have',
+    example(false),
+  )
+  failedOnly!: boolean;
+  @NestedList('All spans until the end of the filter, or until now, at most 48, the oldest first', ExchangeSpan)
+  data!: ExchangeSpan[];
 }
 
 /** Exchanges that failed for the same reason. */

@@ -1,5 +1,5 @@
 import { ExchangeQuery, ReplayExchangesRequest } from './exchange-query.dto.js';
-import { ExchangeReasons, ExchangeReasonsQuery } from './exchange-reason.dto.js';
+import { ExchangeReasons, ExchangeReasonsQuery, ExchangeSpans, ExchangeSpansQuery } from './exchange-reason.dto.js';
 import { ExchangeDetail, ExchangeList } from './exchange.dto.js';
 import { REPLAY_EXAMPLES, ReplayedExchange, ReplayedExchanges, ReplayExchangeRequest } from './replay.dto.js';
 import { type AdminRoutes, change, FOR_OPERATORS, FOR_VIEWERS, one, route } from './route-helpers.js';
@@ -20,6 +20,12 @@ export const EXCHANGE_ROUTES = {
     description: 'Those of a filter that were refused, failed or have no response. Hours are counted whole.',
     query: ExchangeReasonsQuery,
     response: ExchangeReasons,
+  }),
+  countExchanges: route(FOR_VIEWERS, 'GET', '/exchanges/counts', {
+    summary: 'Count HTTP exchanges over time',
+    description: 'Those of a filter by their outcome, in spans of whole hours.',
+    query: ExchangeSpansQuery,
+    response: ExchangeSpans,
   }),
   getExchange: one(FOR_VIEWERS, '/exchanges/{id}', 'exchange', ExchangeDetail, {
     summary: 'Read an HTTP exchange',

@@ -83,5 +83,7 @@ export class VideoRequest extends RequestedRange {
   @NestedList('The parts of the request', VideoRequestPart) parts!: VideoRequestPart[];
   @Time('When the request expires if the partner has not delivered') deadline!: string;
   @Time('When it was created') createdAt!: string;
+  @Text('Who requested it, as the action log names them; absent of older requests', optional, example('console'))
+  createdBy?: string;
   @Time('When its state last changed') updatedAt!: string;
 }

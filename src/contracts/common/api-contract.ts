@@ -193,7 +193,8 @@ const roleOf = (api: ApiContract['name']): Role => DEFAULT_ROLES[api] ?? 'key';
 const returnsOf = ({ response }: RouteDefinition): string =>
   response === undefined ? 'Done' : `The${response.name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}`;
 
-const resourceOf = ({ path }: RouteDefinition): string => (path.split('/')[1] ?? '').replace(/s$/, '');
+const resourceOf = ({ path }: RouteDefinition): string =>
+  (path.split('/')[1] ?? '').replace(/ies$/, 'y').replace(/s$/, '');
 
 /** What a route reads and returns, as types. */
 type Input<Class> = Class extends DtoClass<infer T> ? [T] : [];

@@ -32,6 +32,7 @@ export interface NewRequest extends CameraKey, Range {
   readonly id: string;
   readonly customerId: string;
   readonly deadlineMs: number;
+  readonly createdBy: string;
 }
 
 /** A step of a part that changed something. */
@@ -70,13 +71,14 @@ export class VideoRequestsRepository {
   }
 
   async insert(transaction: Sql, request: NewRequest, ranges: readonly Range[]): Promise<void> {
-    const { haulerId, connectionId, customerId, truckId, cameraId, deadlineMs, id, startTime, endTime } = request;
+    const { haulerId, connectionId, customerId, truckId, cameraId, deadlineMs, id, startTime, endTime, createdBy } =
+      request;
     const common = [haulerId, connectionId, customerId, truckId, cameraId, deadlineMs, id];
     await transaction.query(
       `INSERT INTO video_requests (hauler_id, connection_id, customer_id, truck_id, camera_id, deadline_at, id,
-         start_time, end_time, status, created_at, updated_at)
-       VALUES ($1, $2, $3, $4, $5, ${DEADLINE}, $7, $8, $9, 'submitting', now(), now())`,
-      [...common, startTime, endTime],
+         start_time, end_time, status, created_at, updated_at, created_by)
+       VALUES ($1, $2, $3, $4, $5, ${DEADLINE}, $7, $8, $9, 'submitting', now(), now(), $10)`,
+      [...common, startTime, endTime, createdBy],
     );
     await transaction.query(
       `INSERT INTO video_request_parts (hauler_id, connection_id, customer_id, truck_id, camera_id, deadline_at,
@@ -116,7 +118,7 @@ export class VideoRequestsRepository {
   find(ids: readonly string[]): Promise<RequestRow[]> {
     return this.database.query<RequestRow>(
       `SELECT hauler_id, id, connection_id, customer_id, truck_id, camera_id, start_time, end_time, status, reason,
-         deadline_at AS deadline, created_at, updated_at
+         deadline_at AS deadline, created_at, updated_at, created_by
        FROM video_requests WHERE id = ANY ($1::uuid[]) ORDER BY id DESC`,
       [ids],
     );

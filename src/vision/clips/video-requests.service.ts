@@ -41,14 +41,14 @@ export class VideoRequests {
     @Inject(ENV) private readonly env: ResolvedEnv,
   ) {}
 
-  /** Stores the request with all its parts; a job sends them to the partner. 400 with every violation. */
-  async order(request: OrderVideoRequest): Promise<OrderedVideoRequest> {
+  /** Stores the request with all its parts; a job sends them to the partner. `by` as the action log names the caller. 400 with every violation. */
+  async order(request: OrderVideoRequest, by: string): Promise<OrderedVideoRequest> {
     const violations = rangeViolations(request, this.env.VISION_MAX_CLIP_MINUTES, Date.now());
     const connection = await this.connections.find(request.connectionId);
     if (connection === undefined) violations.push(unknownConnection());
     if (violations.length > 0 || connection === undefined) throw invalid(violations);
     await this.refuseErased(connection.haulerId, request);
-    const id = await this.requests.inTransaction((transaction) => this.insert(transaction, connection, request));
+    const id = await this.requests.inTransaction((transaction) => this.insert(transaction, connection, request, by));
     this.work.runDue(SUBMIT_CLIPS);
     return { id, status: 'submitting' };
   }
@@ -56,6 +56,7 @@ export class VideoRequests {
   /** Stores the requests for the clips that `clipsOf` returns, in its transaction. 400 for a deleted connection. */
   async orderAll(
     { connectionId, truckId }: Pick<OrderVideoRequest, 'connectionId' | 'truckId'>,
+    by: string,
     clipsOf: (transaction: Sql) => Promise<readonly CameraClip[]>,
   ): Promise<void> {
     const connection = await this.connections.find(connectionId);
@@ -65,7 +66,7 @@ export class VideoRequests {
         const request = { connectionId, truckId, ...clip };
         // The coverage says that its range was erased.
         if ((await this.requests.erasureOf(connection.haulerId, request, transaction)) !== undefined) continue;
-        await this.insert(transaction, connection, request);
+        await this.insert(transaction, connection, request, by);
       }
     });
     this.work.runDue(SUBMIT_CLIPS);
@@ -103,10 +104,11 @@ export class VideoRequests {
     transaction: Sql,
     { haulerId, customerId }: VisionConnection,
     request: OrderVideoRequest,
+    createdBy: string,
   ): Promise<string> {
     const [id, deadlineMs] = [uuidv7(), this.env.VISION_REQUEST_DEADLINE];
     const ranges = splitRange(request, this.env.VISION_MAX_CLIP_MINUTES);
-    await this.requests.insert(transaction, { ...request, id, haulerId, customerId, deadlineMs }, ranges);
+    await this.requests.insert(transaction, { ...request, id, haulerId, customerId, deadlineMs, createdBy }, ranges);
     return id;
   }
 

@@ -67,7 +67,7 @@ export class TruckFootage {
   }
 
   /** Requests the clips of all that is missing, and returns all requests of these times. */
-  async requestMissing(query: FootageQuery): Promise<VideoRequest[]> {
+  async requestMissing(query: FootageQuery, by: string): Promise<VideoRequest[]> {
     const cameras = await this.camerasOf(query);
     const missing: MissingFootage[] = [];
     for (const span of query.spans) {
@@ -78,7 +78,7 @@ export class TruckFootage {
     }
     const all = { start: query.spans[0]?.start ?? 0, end: query.spans.at(-1)?.end ?? 0 };
     if (missing.length > 0) {
-      await this.requests.orderAll(query, async (transaction) => {
+      await this.requests.orderAll(query, by, async (transaction) => {
         const requested = await this.footage.lockRequested(transaction, query, all);
         return missing.flatMap((each) => clipsOf(each, requested));
       });

@@ -395,10 +395,11 @@ describe('the page of a truck', () => {
     await page.getByRole('button', { name: 'Ask again for the clip of roof' }).click();
     expect((await asked).status()).toBe(202);
     await vision.becomes(id, { status: 'failed' });
-    await visit(`recordings?view=clips&connectionId=${vision.connectionId}`);
+    await visit(`clips?connectionId=${vision.connectionId}`);
     await part(page, 'Clip requests').getByText('no such camera').waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
-    await part(page, 'Clip requests').getByRole('link', { name: 'TRUCK-7' }).click();
+    await part(page, 'Clip requests').getByRole('link', { name: 'TRUCK-7, roof' }).click();
+    await page.getByRole('link', { name: 'Show this time of the truck' }).click();
     await page.waitForURL(/from=2026-01-31T08%3A30%3A00Z&to=2026-01-31T08%3A35%3A00Z/);
   });
 

@@ -303,7 +303,7 @@ describe('an empty service', () => {
     const number = (name: string) => page.getByRole('group', { name, exact: true }).getByRole('paragraph').first();
     await number('Tickets').getByText('1', { exact: true }).waitFor();
     await number('Refused calls').getByRole('link', { name: '1', exact: true }).click();
-    await page.getByRole('link', { name: 'POST createTicket' }).first().waitFor();
+    await page.getByRole('link', { name: 'Push of a ticket' }).first().waitFor();
     await page.getByRole('link', { name: 'Home', exact: true }).click();
     await page.getByText(/^\d+ checks passed$/).waitFor();
   }

@@ -1,13 +1,32 @@
 import type { Action } from '../../../contracts/admin/action.dto.js';
+import { ACTION_KINDS } from '../../../contracts/admin/action.values.js';
 import { linkTo, type PageProps } from '../../client/address.js';
-import { byText, byTime } from '../../parts/filters.js';
+import { useLoad } from '../../client/load.js';
+import { byChoice, byText, byTime } from '../../parts/filters.js';
 import { Json } from '../../parts/json.js';
 import { type Column, ListPage } from '../../parts/listing.js';
 import { Empty } from '../../parts/states.js';
 import { Time } from '../../parts/values.js';
 
 const LIVE_MS = 10_000;
-const FILTERS = [byText('resource', 'Resource', 'connection:ID'), byTime('from', 'From'), byTime('to', 'Until')];
+const KINDS = ACTION_KINDS.map((kind) => [kind, kind.replace('-', ' ')] as const);
+
+/** Everybody who has done something may be chosen. */
+function useFilters() {
+  const actors = useLoad('/actions/actors').data?.data ?? [];
+  return [
+    byChoice(
+      'actor',
+      'Person',
+      actors.map(({ actor, name }) => [actor, name] as const),
+      'Everybody',
+    ),
+    byChoice('kind', 'Kind', KINDS, 'Everything'),
+    byTime('from', 'From'),
+    byTime('to', 'Until'),
+    byText('resource', 'Resource', 'connection:ID'),
+  ];
+}
 
 /** Every change that an admin or a partner made, newest first. */
 export function ActionsPage({ query }: PageProps) {
@@ -16,7 +35,7 @@ export function ActionsPage({ query }: PageProps) {
     <ListPage
       path="/actions"
       query={query}
-      filters={FILTERS}
+      filters={useFilters()}
       everyMs={LIVE_MS}
       label="Actions"
       columns={COLUMNS}
@@ -92,6 +111,7 @@ function pageOf({ kind, id, hauler }: Action['subject']): string | undefined {
   if (kind === 'connection') return linkTo('connections', { id });
   if (kind === 'sync-run') return linkTo('sync', { run: id });
   if (kind === 'exchange') return linkTo('exchanges', { id });
+  if (kind === 'video-request') return linkTo('clips', { id });
   if (kind === 'recording') return linkTo('recordings', { play: id });
   if (kind === 'api-key' && hauler !== undefined) return linkTo('keys', { haulerId: hauler.id });
   return undefined;

@@ -7,7 +7,7 @@ export function CheckResult({ check }: { check: ConnectionCheck }) {
   const results = [
     ['Reachable', check.reachable],
     ['Accepts the key', check.authorized],
-    [`Follows the interface: ${check.proven} of ${check.of} rules proven`, check.conforms],
+    [`Follows the interface: ${check.proven} of ${check.ofKit} rules proven; the kit proves the rest`, check.conforms],
   ] as const;
   return (
     <Card title="Result of the check">

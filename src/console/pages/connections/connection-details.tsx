@@ -7,10 +7,11 @@ import { useHaulerName } from '../../client/haulers.js';
 import { ActionButton, Needing } from '../../parts/forms.js';
 import { Facts, formatCount, Id, Time } from '../../parts/values.js';
 import { CheckResult } from './connection-check.js';
+import { FailedShare, HealthState, LastFailure } from './connection-health.js';
 import { EditForm, RotateForm } from './connection-forms.js';
 import { ConnectionTrucks } from './connection-trucks.js';
 import { NextStep } from '../haulers/hauler-setup.js';
-import { CallState, Card } from '../../parts/states.js';
+import { DetailHead } from '../../parts/states.js';
 
 type Panel = 'none' | 'rotate' | 'edit';
 
@@ -28,7 +29,15 @@ export function ConnectionDetails({ connection, isNew, query }: DetailsProps) {
   const toggle = (chosen: Panel) => setPanel(panel === chosen ? 'none' : chosen);
   return (
     <>
-      <Card title={`${haulerName(connection.haulerId)}, ${connection.interface}`} label="Connection">
+      <DetailHead
+        title={`${haulerName(connection.haulerId)}, ${connection.interface}`}
+        label="Connection"
+        badge={<HealthState of={connection} />}
+        facts={{
+          'Last success': <Time value={connection.health?.lastSuccessAt} />,
+          'Last failure': <LastFailure of={connection} />,
+        }}
+      >
         <ConnectionFacts connection={connection} />
         <div class="actions">
           <ActionButton
@@ -63,7 +72,7 @@ export function ConnectionDetails({ connection, isNew, query }: DetailsProps) {
             }}
           />
         </div>
-      </Card>
+      </DetailHead>
       {panel === 'rotate' && <RotateForm path={path} onClose={() => setPanel('none')} />}
       {panel === 'edit' && <EditForm connection={connection} path={path} onClose={() => setPanel('none')} />}
       {check !== undefined && <CheckResult check={check} />}
@@ -101,9 +110,9 @@ function ConnectionFacts({ connection }: { connection: Connection }) {
     <Facts
       of={{
         Hauler: <HaulerLink id={haulerId} />,
-        State: <CallState of={connection} />,
         Address: <code>{baseUrl}</code>,
         Customer: customerId !== null && customerId,
+        'Failed in 24 h': <FailedShare of={connection} />,
         'Next call': <Time value={nextRunAt} />,
         Interval: `${intervalSeconds} s`,
         'First byte of a file': firstByteTimeoutSeconds !== null && `within ${firstByteTimeoutSeconds} s`,

@@ -5,10 +5,11 @@ import { useHaulerName } from '../../client/haulers.js';
 import { BY_HAULER, byChoice } from '../../parts/filters.js';
 import { NewLink } from '../../parts/forms.js';
 import { type Column, ListPage } from '../../parts/listing.js';
-import { CallState, Detail, Empty } from '../../parts/states.js';
+import { Detail, Empty } from '../../parts/states.js';
 import { Time } from '../../parts/values.js';
 import { ConnectionDetails } from './connection-details.js';
 import { INTERFACES, NewConnection } from './connection-forms.js';
+import { FailedShare, HealthState, LastFailure } from './connection-health.js';
 
 const LIVE_MS = 5_000;
 const FILTERS = [BY_HAULER, byChoice('interface', 'Interface', INTERFACES)];
@@ -45,14 +46,19 @@ function ConnectionList({ query }: PageProps) {
   const columns: readonly Column<Connection>[] = [
     {
       title: 'Connection',
-      cell: ({ id, haulerId, interface: kind }) => (
-        <a href={linkTo('connections', { id })}>
-          {haulerName(haulerId)}, {kind}
-        </a>
+      cell: ({ id, haulerId, interface: kind, baseUrl }) => (
+        <>
+          <a href={linkTo('connections', { id })}>
+            {haulerName(haulerId)}, {kind}
+          </a>
+          <div class="hint clamp one">{baseUrl.replace(/^https?:\/\//, '')}</div>
+        </>
       ),
     },
-    { title: 'State', cell: (connection) => <CallState of={connection} /> },
-    { title: 'Address', cell: ({ baseUrl }) => <code>{baseUrl}</code> },
+    { title: 'State', cell: (connection) => <HealthState of={connection} /> },
+    { title: 'Last success', cell: ({ health }) => <Time value={health?.lastSuccessAt} /> },
+    { title: 'Last failure', cell: (connection) => <LastFailure of={connection} /> },
+    { title: 'Failed in 24 h', isNumber: true, cell: (connection) => <FailedShare of={connection} /> },
     { title: 'Next call', cell: ({ nextRunAt }) => <Time value={nextRunAt} /> },
   ];
   return (

@@ -9,8 +9,9 @@ import { useHaulerName } from '../../client/haulers.js';
 import { useLoad } from '../../client/load.js';
 import { useSession } from '../../client/session.js';
 import { Difference, Json } from '../../parts/json.js';
-import { Card, Detail, ResponseBadge } from '../../parts/states.js';
+import { Card, Detail, DetailHead, ResponseBadge } from '../../parts/states.js';
 import { Facts, formatBytes, formatCount, Id, KeyPrefix, Time } from '../../parts/values.js';
+import { titleOf } from './exchange-title.rules.js';
 import { ReplayOne } from './replay.js';
 
 const MAX_REFERENCES = 8;
@@ -42,12 +43,23 @@ function Summary({ exchange }: { exchange: ExchangeDetail }) {
   const haulerName = useHaulerName();
   const { method, route, haulerId, connectionId, keyPrefix, requestId, ignoredFields, replayOf } = exchange;
   return (
-    <Card title={`${method} ${route ?? ''}`} label="Exchange" badge={<ResponseBadge exchange={exchange} />}>
+    <DetailHead
+      title={titleOf(exchange)}
+      label="Exchange"
+      badge={<ResponseBadge exchange={exchange} />}
+      facts={{
+        Time: <Time value={exchange.at} />,
+        ...(isPartner || haulerId === null ? {} : { Hauler: haulerName(haulerId) }),
+      }}
+    >
       <p class="notice">{exchange.explanation}</p>
       <Facts
         of={{
-          Direction: exchange.direction === 'inbound' ? 'to this service' : 'of this service',
-          Time: <Time value={exchange.at} />,
+          Operation: (
+            <code>
+              {method} {route ?? ''}
+            </code>
+          ),
           Path: <code>{exchange.path}</code>,
           Duration: `${formatCount(exchange.durationMs)} ms`,
           Hauler: !isPartner && haulerId !== null && (
@@ -79,7 +91,7 @@ function Summary({ exchange }: { exchange: ExchangeDetail }) {
       />
       <References exchange={exchange} />
       {!isPartner && <ReplayOne exchange={exchange} />}
-    </Card>
+    </DetailHead>
   );
 }
 

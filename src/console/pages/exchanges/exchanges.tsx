@@ -1,15 +1,18 @@
 import type { Exchange } from '../../../contracts/admin/exchange.dto.js';
 import { INTERFACES } from '../../../contracts/common/interfaces.values.js';
-import { type Change, linkTo, linkWith, open, type PageProps } from '../../client/address.js';
+import { type Change, change, linkTo, linkWith, open, type PageProps } from '../../client/address.js';
 import { useConnectionChoices, useHaulerName } from '../../client/haulers.js';
 import { useAll } from '../../client/load.js';
 import { useSession } from '../../client/session.js';
 import { BY_HAULER, byChoice, byLink, byText, byTime, chosenOf, type Filter } from '../../parts/filters.js';
+import { Chooser } from '../../parts/forms.js';
 import { type Column, ListPage } from '../../parts/listing.js';
 import { Empty, StatusBadge } from '../../parts/states.js';
 import { formatCount, KeyPrefix, Prose, Time } from '../../parts/values.js';
+import { ExchangeCounts } from './exchange-counts.js';
 import { ExchangeDetails } from './exchange-details.js';
 import { ReasonCounts } from './exchange-reasons.js';
+import { titleOf } from './exchange-title.rules.js';
 import { ReplayAll } from './replay.js';
 
 const LIVE_MS = 5_000;
@@ -19,7 +22,7 @@ const DIRECTIONS = [
   ['outbound', 'of this service'],
 ] as const;
 /** Those behind "More filters". */
-const FOLDED = ['direction', 'interface', 'status', 'errorCode', 'requestId', 'to', 'connectionId', 'apiKeyId'];
+const FOLDED = ['from', 'direction', 'interface', 'status', 'errorCode', 'requestId', 'to', 'connectionId', 'apiKeyId'];
 
 export function ExchangesPage({ query }: PageProps) {
   const id = query.get('id');
@@ -34,6 +37,7 @@ function ExchangeList({ query }: PageProps) {
   const haulerName = useHaulerName();
   const filters = useFilters();
   const chosen = chosenOf(query, filters);
+  const asked = within(query, chosen);
   return (
     <>
       <Presets query={query} />
@@ -41,6 +45,7 @@ function ExchangeList({ query }: PageProps) {
         path="/exchanges"
         query={query}
         filters={filters}
+        asked={(given) => within(query, given)}
         folded={!FOLDED.some((name) => query.has(name) && !isOfPreset(query, name))}
         everyMs={query.has('cursor') ? undefined : LIVE_MS}
         pageSize={50}
@@ -49,19 +54,20 @@ function ExchangeList({ query }: PageProps) {
         columns={columnsOf(query, isPartner ? undefined : haulerName)}
         keyOf={({ id }) => id}
         empty={
-          <Empty title="No exchange yet.">
+          <Empty title={`No exchange in ${PERIODS[periodOf(query)].text}.`}>
             Every call of a partner and every call to a partner appears here. <code>EXCHANGE_LOG=off</code> switches
-            this off.
+            this off. <a href={linkWith('exchanges', query, { period: 'all' })}>Show all that are kept</a>
           </Empty>
         }
       >
         {(rows) =>
           !isPartner && (
             <>
-              {!namesOne(chosen) && <ReasonCounts filters={chosen} query={query} />}
+              {!namesOne(chosen) && <ExchangeCounts filters={asked} query={query} />}
+              {!namesOne(chosen) && <ReasonCounts filters={asked} query={query} />}
               {rows.length > 0 && Object.keys(chosen).length > 0 && (
                 <div class="actions">
-                  <ReplayAll key={JSON.stringify(chosen)} filters={chosen} />
+                  <ReplayAll key={JSON.stringify(chosen)} filters={asked} />
                 </div>
               )}
             </>
@@ -89,6 +95,7 @@ function useFilters(): readonly Filter[] {
   return [
     byText('reference', 'Reference', 'ticketNumber:IN-204817'),
     ...(isPartner ? [] : [BY_HAULER]),
+    BY_PERIOD,
     byTime('from', 'From'),
     byTime('to', 'Until'),
     byChoice('status', 'Response', STATUSES),
@@ -102,22 +109,57 @@ function useFilters(): readonly Filter[] {
   ];
 }
 
+const HOUR_MS = 3_600_000;
+
+/** Whole hours, as they are counted: the current one is the last. */
+const PERIODS = {
+  day: { title: 'Last 24 hours', text: 'the last 24 hours', hours: 24 },
+  week: { title: 'Last 7 days', text: 'the last 7 days', hours: 168 },
+  all: { title: 'All that are kept', text: 'the log', hours: undefined },
+} as const;
+type Period = keyof typeof PERIODS;
+
+/** A search for one thing looks at all that are kept. */
+function periodOf(query: URLSearchParams): Period {
+  const named = (Object.keys(PERIODS) as Period[]).find((each) => each === query.get('period'));
+  return named ?? (query.has('reference') || query.has('requestId') ? 'all' : 'day');
+}
+
+/** The filters of a call, with the beginning of the period where no times are chosen. */
+function within(query: URLSearchParams, chosen: Readonly<Record<string, string>>): Record<string, string> {
+  const { hours } = PERIODS[periodOf(query)];
+  if (hours === undefined || chosen['from'] !== undefined || chosen['to'] !== undefined) return chosen;
+  const start = (Math.floor(Date.now() / HOUR_MS) + 1 - hours) * HOUR_MS;
+  return { ...chosen, from: new Date(start).toISOString() };
+}
+
+/** A period in place of the chosen times. */
+const BY_PERIOD: Filter = {
+  name: 'period',
+  label: 'Period',
+  isView: true,
+  field: (query) => (
+    <Chooser
+      label="Period"
+      value={query.has('from') || query.has('to') ? '' : periodOf(query)}
+      choices={[
+        ...(query.has('from') || query.has('to') ? [['', 'Own times'] as const] : []),
+        ...Object.entries(PERIODS).map(([name, { title }]) => [name, title] as const),
+      ]}
+      onChoose={(period) => change({ period, from: undefined, to: undefined })}
+    />
+  ),
+};
+
 interface Preset {
   readonly title: string;
   readonly query: () => Change;
-  readonly isFor: 'inbound' | 'outbound' | 'both';
+  readonly isFor: 'inbound' | 'outbound';
 }
-
-const HOUR_MS = 3_600_000;
 
 const PRESETS: readonly Preset[] = [
   { title: 'Refused pushes', query: () => ({ direction: 'inbound', failed: 'true' }), isFor: 'inbound' },
   { title: 'Failing calls to partners', query: () => ({ direction: 'outbound', failed: 'true' }), isFor: 'outbound' },
-  {
-    title: 'Everything of the last hour',
-    query: () => ({ from: new Date(Date.now() - HOUR_MS).toISOString() }),
-    isFor: 'both',
-  },
 ];
 
 /** A direction is a part of two presets, which do not need the other filters. */
@@ -128,11 +170,10 @@ const isOfPreset = (query: URLSearchParams, name: string): boolean =>
 function Presets({ query }: PageProps) {
   const { isPartner, connectionInterface } = useSession();
   const own = connectionInterface === undefined ? 'inbound' : 'outbound';
-  const isPressed = (preset: Change) =>
-    Object.entries(preset).every(([name, value]) => (name === 'from' ? false : query.get(name) === value));
+  const isPressed = (preset: Change) => Object.entries(preset).every(([name, value]) => query.get(name) === value);
   return (
     <p class="actions" role="group" aria-label="Views">
-      {PRESETS.filter(({ isFor }) => !isPartner || isFor === own || isFor === 'both').map((preset) => (
+      {PRESETS.filter(({ isFor }) => !isPartner || isFor === own).map((preset) => (
         <button
           key={preset.title}
           type="button"
@@ -152,15 +193,20 @@ const columnsOf = (
   haulerName: ((id: string | null) => string) | undefined,
 ): readonly Column<Exchange>[] => [
   {
-    title: 'Call',
-    cell: ({ id, method, route, path, direction, haulerId }) => (
+    title: 'What happened',
+    cell: (exchange) => (
       <>
-        <a class="call" href={linkWith('exchanges', query, { id })}>
-          {method} {route ?? path.split('?')[0]}
+        <a class="call" href={linkWith('exchanges', query, { id: exchange.id })}>
+          {titleOf(exchange)}
         </a>
+        {exchange.reasonText !== undefined && (
+          <div>
+            <Prose text={exchange.reasonText} />
+          </div>
+        )}
         <div class="hint">
-          {direction}
-          {haulerId !== null && haulerName !== undefined && `, ${haulerName(haulerId)}`}
+          <code>{exchange.reason ?? exchange.route ?? exchange.method}</code>
+          {exchange.haulerId !== null && haulerName !== undefined && ` ${haulerName(exchange.haulerId)}`}
         </div>
       </>
     ),
@@ -168,27 +214,12 @@ const columnsOf = (
   { title: 'Time', cell: ({ at }) => <Time value={at} /> },
   {
     title: 'Response',
-    cell: ({ status, reason, result, scenario }) => (
+    cell: ({ status, scenario }) => (
       <>
         <StatusBadge value={status} />
-        {reason === undefined && result !== undefined && <span class="hint"> {result}</span>}
         {scenario !== undefined && <div class="hint">scenario {scenario}</div>}
       </>
     ),
-  },
-  {
-    title: 'Reason',
-    cell: ({ reason, reasonText }) =>
-      reason === undefined ? null : (
-        <>
-          <code class="reason">{reason}</code>
-          {reasonText !== undefined && (
-            <div class="hint">
-              <Prose text={reasonText} />
-            </div>
-          )}
-        </>
-      ),
   },
   { title: 'Key', cell: ({ keyPrefix }) => (keyPrefix === null ? null : <KeyPrefix value={keyPrefix} />) },
   {

@@ -6,7 +6,8 @@ import { useSession } from '../../client/session.js';
 import { bodyOf, Form, Input, Needing, NewLink } from '../../parts/forms.js';
 import { type Column, ListPage } from '../../parts/listing.js';
 import { Detail, DetailHead, Empty } from '../../parts/states.js';
-import { Id, Time } from '../../parts/values.js';
+import { formatCount, Id, Time } from '../../parts/values.js';
+import { HealthState } from '../connections/connection-health.js';
 import { FootageSetting } from './footage-setting.js';
 import { SetupSteps } from './hauler-setup.js';
 
@@ -33,7 +34,8 @@ function HaulerList({ query }: PageProps) {
   const connections = useConnections();
   const columns: readonly Column<Hauler>[] = [
     { title: 'Hauler', cell: ({ id, name }) => <a href={linkTo('haulers', { id })}>{name}</a> },
-    { title: 'Created', cell: ({ createdAt }) => <Time value={createdAt} /> },
+    { title: 'Last push', cell: ({ health }) => <Time value={health?.lastPushAt} /> },
+    { title: 'Refused in 24 h', isNumber: true, cell: ({ health }) => formatCount(health?.refusedPushes ?? 0) },
     ...(connections === undefined ? [] : [connectionColumn(connections)]),
     { title: 'Id', cell: ({ id }) => <code>{id}</code> },
   ];
@@ -60,8 +62,8 @@ const connectionColumn = (connections: NonNullable<ReturnType<typeof useConnecti
       .filter(({ haulerId }) => haulerId === id)
       .map((each, index) => (
         <span key={each.id}>
-          {index > 0 && ' · '}
-          <a href={linkTo('connections', { id: each.id })}>{each.interface}</a>
+          {index > 0 && ' '}
+          <a href={linkTo('connections', { id: each.id })}>{each.interface}</a> <HealthState of={each} />
         </span>
       )),
 });

@@ -5,7 +5,6 @@ import { BY_VISION_CONNECTION, byChoice, byText, byTime, zoneOf } from '../../pa
 import { type Column, ListPage } from '../../parts/listing.js';
 import { Badge, Card, Detail, DetailHead, Empty } from '../../parts/states.js';
 import { formatBytes, formatSeconds, Time } from '../../parts/values.js';
-import { ClipList } from './clip-list.js';
 import { rangeText } from '../../parts/zone.rules.js';
 import { cameraLabel } from '../coverage/coverage-sentence.rules.js';
 import { Player } from '../player/player.js';
@@ -55,7 +54,6 @@ export function RecordingsPage({ query }: PageProps) {
 const VIEWS = {
   gallery: { title: 'Gallery', of: RecordingGallery },
   list: { title: 'List', of: RecordingList },
-  clips: { title: 'Clip requests', of: ClipList },
 } as const;
 const VIEW_NAMES = Object.keys(VIEWS) as (keyof typeof VIEWS)[];
 

@@ -1,0 +1,27 @@
+/** What actions are about: the kind in `resource`. */
+export const ACTION_KINDS = [
+  'account',
+  'action',
+  'api-key',
+  'connection',
+  'doctor',
+  'erasure',
+  'exchange',
+  'hauler',
+  'hold',
+  'hosted',
+  'outbound',
+  'poke',
+  'recording',
+  'retention',
+  'sandbox',
+  'session',
+  'share',
+  'sync-run',
+  'ticket',
+  'video-request',
+  'video-subscription',
+  'webhook-delivery',
+  'webhook-endpoint',
+] as const;
+export type ActionKind = (typeof ACTION_KINDS)[number];
