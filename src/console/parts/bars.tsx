@@ -59,3 +59,21 @@ export function Bars({ items, height = HEIGHT, scale }: BarsProps) {
     </ol>
   );
 }
+
+interface LegendEntry {
+  readonly name: string;
+  readonly title: string;
+  readonly total: string;
+}
+
+export function BarLegend({ entries }: { readonly entries: readonly LegendEntry[] }) {
+  return (
+    <ul class="legend">
+      {entries.map(({ name, title, total }) => (
+        <li key={name}>
+          <span class={`swatch ${name}`} /> {title} <strong>{total}</strong>
+        </li>
+      ))}
+    </ul>
+  );
+}
