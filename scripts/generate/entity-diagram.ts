@@ -37,6 +37,7 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   operation: [
     'exchanges',
     'exchange_hours',
+    'connection_hours',
     'actions',
     'console_sessions',
     'lanes',
