@@ -77,7 +77,7 @@ it('shows nothing as well while the service does not answer, or hangs for 20 sec
   await passed.waitFor();
   await page.route('**/admin/v1/attention', (route) => route.abort());
   await page.getByText(/^Not known since \d\d:\d\d:\d\d$/).waitFor();
-  await part(page, 'Needs attention').getByText('Failed').waitFor();
+  await part(page, 'Needs attention').getByText('Failed', { exact: true }).waitFor();
   expect(await page.locator('.passed').count()).toBe(0);
   await page.unroute('**/admin/v1/attention');
   await passed.waitFor();

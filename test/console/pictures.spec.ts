@@ -124,6 +124,7 @@ describe('the gallery', () => {
       truckId: 'TRUCK-7',
       from: iso(0),
       to: iso(1),
+      caseId: 'CLAIM-2026-117',
       reason: 'a dispute',
     };
     const { id } = await ask<{ id: string }>('POST', '/holds', hold);

@@ -1,5 +1,5 @@
 import type { ErrorResponse } from '../../contracts/common/error-body.dto.js';
-import { type Change, queryText } from './address.js';
+import { type Change, queryText } from './links.js';
 import type { AnswerOf, BodyOf, Method, PathOf } from './contract.js';
 
 /** What the service found wrong in one field of a request. */

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { List } from '../../contracts/admin/list.dto.js';
-import type { Change } from './address.js';
+import type { Change } from './links.js';
 import type { AnswerOf, PathOf, RowOf } from './contract.js';
 import { type CallError, callErrorOf, getText, LONGEST_MS, urlOf } from './api.js';
 

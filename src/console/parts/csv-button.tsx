@@ -1,4 +1,4 @@
-import type { Change } from '../client/address.js';
+import type { Change } from '../client/links.js';
 import { getCsv } from '../client/api.js';
 import { useSession } from '../client/session.js';
 import { ActionButton } from './forms.js';

@@ -1,7 +1,8 @@
 import { type ComponentChildren, Fragment } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { List } from '../../contracts/admin/list.dto.js';
-import { type Change, change, type PageProps } from '../client/address.js';
+import { change, type PageProps } from '../client/address.js';
+import type { Change } from '../client/links.js';
 import type { PathOf, RowOf } from '../client/contract.js';
 import { useList } from '../client/load.js';
 import { CsvButton } from './csv-button.js';

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
 import type { VideoRequest } from '../../contracts/admin/video-request.dto.js';
-import { linkTo, type PageProps } from '../client/address.js';
+import type { PageProps } from '../client/address.js';
+import { linkTo } from '../client/links.js';
 import { send } from '../client/api.js';
 import { useConnectionName } from '../client/haulers.js';
 import { useSession } from '../client/session.js';

@@ -1,5 +1,5 @@
 import type { ActiveSandboxScenario, RunningScenario } from '../../contracts/admin/sandbox.dto.js';
-import { linkTo } from '../client/address.js';
+import { linkTo } from '../client/links.js';
 import { send } from '../client/api.js';
 import { useLoad, useNow } from '../client/load.js';
 import { useSession } from '../client/session.js';

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import type { Server } from 'node:http';
 import { ExchangeReplay } from '../../../src/admin/exchange-replay.service.js';
 import { StorageChecks } from '../../../src/admin/storage-check/storage-check.service.js';
 import { StorageRepairs } from '../../../src/admin/storage-check/storage-repair.service.js';
@@ -12,7 +11,7 @@ const SILENCE_MS = 200;
 let app: TestApp;
 beforeAll(async () => {
   app = await startTestApp();
-  (app.app.getHttpServer() as Server).setTimeout(SILENCE_MS);
+  app.app.getHttpServer().setTimeout(SILENCE_MS);
 });
 afterAll(() => app.close());
 

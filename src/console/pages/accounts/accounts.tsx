@@ -1,5 +1,6 @@
 import type { Account } from '../../../contracts/admin/account.dto.js';
-import { linkWith, type PageProps } from '../../client/address.js';
+import type { PageProps } from '../../client/address.js';
+import { linkWith } from '../../client/links.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { BY_HAULER, byText, byTime } from '../../parts/filters.js';
 import { NewLink } from '../../parts/forms.js';

@@ -1,6 +1,7 @@
 import type { Action } from '../../../contracts/admin/action.dto.js';
 import { ACTION_KINDS } from '../../../contracts/admin/action.values.js';
-import { linkTo, type PageProps } from '../../client/address.js';
+import type { PageProps } from '../../client/address.js';
+import { linkTo } from '../../client/links.js';
 import { useLoad } from '../../client/load.js';
 import { byChoice, byText, byTime } from '../../parts/filters.js';
 import { Json } from '../../parts/json.js';

@@ -1,6 +1,7 @@
 import type { HistoryEntry } from '../../../contracts/admin/history.dto.js';
 import type { VideoRequest } from '../../../contracts/admin/video-request.dto.js';
-import { linkTo, linkWith, type PageProps } from '../../client/address.js';
+import type { PageProps } from '../../client/address.js';
+import { linkTo, linkWith } from '../../client/links.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { useSession } from '../../client/session.js';
 import { zoneOf } from '../../parts/filters.js';

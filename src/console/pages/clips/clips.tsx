@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import { VIDEO_REQUEST_STATUSES } from '../../../contracts/admin/footage.values.js';
 import type { VideoRequest } from '../../../contracts/admin/video-request.dto.js';
-import { linkTo, linkWith, type PageProps } from '../../client/address.js';
+import type { PageProps } from '../../client/address.js';
+import { linkTo, linkWith } from '../../client/links.js';
 import { callErrorOf, send } from '../../client/api.js';
 import { useSession } from '../../client/session.js';
 import { BY_HAULER, BY_VISION_CONNECTION, byChoice, byText, byTime, overlapsOf, zoneOf } from '../../parts/filters.js';

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { ConnectionCheck } from '../../../contracts/admin/connection-check.dto.js';
 import type { Connection, ConnectionRemoval } from '../../../contracts/admin/connection.dto.js';
-import { linkTo, open, type PageProps } from '../../client/address.js';
+import { open, type PageProps } from '../../client/address.js';
+import { linkTo } from '../../client/links.js';
 import { send } from '../../client/api.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { ActionButton, Needing } from '../../parts/forms.js';

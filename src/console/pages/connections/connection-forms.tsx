@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Connection } from '../../../contracts/admin/connection.dto.js';
-import { change, linkTo, type PageProps } from '../../client/address.js';
+import { change, type PageProps } from '../../client/address.js';
+import { linkTo } from '../../client/links.js';
 import { send } from '../../client/api.js';
 import type { BodyOf } from '../../client/contract.js';
 import { useHaulers } from '../../client/haulers.js';

@@ -1,5 +1,5 @@
 import type { Connection } from '../../../contracts/admin/connection.dto.js';
-import { linkTo } from '../../client/address.js';
+import { linkTo } from '../../client/links.js';
 import { Badge, type Tone } from '../../parts/states.js';
 import { formatCount, Time } from '../../parts/values.js';
 

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { Connection } from '../../../contracts/admin/connection.dto.js';
 import type { VideoSubscription } from '../../../contracts/admin/video-subscription.dto.js';
-import { change, linkTo, type PageProps } from '../../client/address.js';
+import { change, type PageProps } from '../../client/address.js';
+import { linkTo } from '../../client/links.js';
 import { send } from '../../client/api.js';
 import type { BodyOf } from '../../client/contract.js';
 import { useSession } from '../../client/session.js';

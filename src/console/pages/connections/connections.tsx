@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Connection } from '../../../contracts/admin/connection.dto.js';
-import { linkTo, open, type PageProps } from '../../client/address.js';
+import { open, type PageProps } from '../../client/address.js';
+import { linkTo } from '../../client/links.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { BY_HAULER, byChoice } from '../../parts/filters.js';
 import { NewLink } from '../../parts/forms.js';

@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
 import { useState } from 'preact/hooks';
 import type { OrderedVideoRequest } from '../../../contracts/admin/video-request.dto.js';
-import { linkTo } from '../../client/address.js';
+import { linkTo } from '../../client/links.js';
 import { get, send } from '../../client/api.js';
 import { useLoad, useNow } from '../../client/load.js';
 import { useSession } from '../../client/session.js';

@@ -1,4 +1,5 @@
-import { change, linkTo, type PageProps } from '../../client/address.js';
+import { change, type PageProps } from '../../client/address.js';
+import { linkTo } from '../../client/links.js';
 import { useConnectionChoices } from '../../client/haulers.js';
 import { Filters, HaulerFilter, pick, SelectFilter, ZoneChoice, zoneOf } from '../../parts/filters.js';
 import { fieldText, Input, Select } from '../../parts/forms.js';

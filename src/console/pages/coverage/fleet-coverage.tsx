@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { AbsentCamera, TruckCoverage, TruckDay } from '../../../contracts/admin/coverage.dto.js';
-import { linkTo, type PageProps } from '../../client/address.js';
+import type { PageProps } from '../../client/address.js';
+import { linkTo } from '../../client/links.js';
 import { useLoad } from '../../client/load.js';
 import { CsvButton } from '../../parts/csv-button.js';
 import { pick, zoneOf } from '../../parts/filters.js';

@@ -1,5 +1,6 @@
 import type { StoredRecording } from '../../../contracts/admin/recording.dto.js';
-import { linkTo, open } from '../../client/address.js';
+import { open } from '../../client/address.js';
+import { linkTo } from '../../client/links.js';
 import { get } from '../../client/api.js';
 import { overlapsOf } from '../../parts/filters.js';
 

@@ -1,4 +1,5 @@
-import { linkWith, type PageProps } from '../../client/address.js';
+import type { PageProps } from '../../client/address.js';
+import { linkWith } from '../../client/links.js';
 import { useLoad } from '../../client/load.js';
 import { Loadable } from '../../parts/states.js';
 import { DAY_MS } from '../../parts/zone.rules.js';

@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
-import { change, linkTo } from '../../client/address.js';
+import { change } from '../../client/address.js';
+import { linkTo } from '../../client/links.js';
 import { callErrorOf } from '../../client/api.js';
 import { useLoad } from '../../client/load.js';
 import { useSession } from '../../client/session.js';

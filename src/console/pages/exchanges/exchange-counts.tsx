@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ExchangeSpans } from '../../../contracts/admin/exchange-reason.dto.js';
-import { change, linkToFilter, type PageProps } from '../../client/address.js';
+import { change, type PageProps } from '../../client/address.js';
+import { linkToFilter } from '../../client/links.js';
 import { useLoad } from '../../client/load.js';
 import { BarLegend, Bars } from '../../parts/bars.js';
 import { Card, ErrorBox } from '../../parts/states.js';

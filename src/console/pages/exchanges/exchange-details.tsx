@@ -4,7 +4,7 @@ import type {
   ExchangeMessage,
   ExchangeReference,
 } from '../../../contracts/admin/exchange.dto.js';
-import { linkTo, linkWith } from '../../client/address.js';
+import { linkTo, linkWith } from '../../client/links.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { useLoad } from '../../client/load.js';
 import { useSession } from '../../client/session.js';

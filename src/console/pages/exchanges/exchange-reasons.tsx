@@ -1,5 +1,6 @@
 import type { ExchangeReason } from '../../../contracts/admin/exchange-reason.dto.js';
-import { type Change, linkToFilter, type PageProps } from '../../client/address.js';
+import type { PageProps } from '../../client/address.js';
+import { type Change, linkToFilter } from '../../client/links.js';
 import { useLoad } from '../../client/load.js';
 import { Card, ErrorBox } from '../../parts/states.js';
 import { formatCount, Prose } from '../../parts/values.js';

@@ -1,6 +1,7 @@
 import type { Exchange } from '../../../contracts/admin/exchange.dto.js';
 import { INTERFACES } from '../../../contracts/common/interfaces.values.js';
-import { type Change, change, linkTo, linkWith, open, type PageProps } from '../../client/address.js';
+import { change, open, type PageProps } from '../../client/address.js';
+import { type Change, linkTo, linkWith } from '../../client/links.js';
 import { useConnectionChoices, useHaulerName } from '../../client/haulers.js';
 import { useAll } from '../../client/load.js';
 import { useSession } from '../../client/session.js';

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ExchangeDetail } from '../../../contracts/admin/exchange.dto.js';
 import type { ReplayedExchange, ReplayedExchanges } from '../../../contracts/admin/replay.dto.js';
-import { type Change, linkTo } from '../../client/address.js';
+import { type Change, linkTo } from '../../client/links.js';
 import { send } from '../../client/api.js';
 import { useHaulerName, useHaulers } from '../../client/haulers.js';
 import { ActionButton, Options } from '../../parts/forms.js';

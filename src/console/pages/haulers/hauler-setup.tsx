@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { ApiKey } from '../../../contracts/admin/api-key.dto.js';
 import type { Connection } from '../../../contracts/admin/connection.dto.js';
 import type { AdminRole } from '../../../contracts/common/roles.values.js';
-import { linkTo } from '../../client/address.js';
+import { linkTo } from '../../client/links.js';
 import { useLoad, useNow } from '../../client/load.js';
 import { useSession } from '../../client/session.js';
 import { CallState, Card, Loading, keyState } from '../../parts/states.js';

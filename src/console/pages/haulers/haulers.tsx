@@ -1,5 +1,6 @@
 import type { Hauler } from '../../../contracts/admin/hauler.dto.js';
-import { change, linkTo, open, type PageProps } from '../../client/address.js';
+import { change, open, type PageProps } from '../../client/address.js';
+import { linkTo } from '../../client/links.js';
 import { send } from '../../client/api.js';
 import { useConnections } from '../../client/haulers.js';
 import { useSession } from '../../client/session.js';

@@ -1,7 +1,8 @@
 import type { HoldDetails, MissingFootage } from '../../../contracts/admin/hold.dto.js';
 import type { StoredRecording } from '../../../contracts/admin/recording.dto.js';
 import { MISSING_CAUSES } from '../../../contracts/admin/footage.values.js';
-import { linkTo, linkWith, type PageProps } from '../../client/address.js';
+import type { PageProps } from '../../client/address.js';
+import { linkTo, linkWith } from '../../client/links.js';
 import { send, urlOf } from '../../client/api.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { useSession } from '../../client/session.js';

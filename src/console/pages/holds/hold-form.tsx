@@ -1,4 +1,5 @@
-import { linkTo, open, type PageProps } from '../../client/address.js';
+import { open, type PageProps } from '../../client/address.js';
+import { linkTo } from '../../client/links.js';
 import { send } from '../../client/api.js';
 import { useConnectionChoices } from '../../client/haulers.js';
 import { localInput } from '../../parts/filters.js';

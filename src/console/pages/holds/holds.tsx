@@ -1,6 +1,7 @@
 import type { Hold } from '../../../contracts/admin/hold.dto.js';
 import { HOLD_STATUSES } from '../../../contracts/admin/footage.values.js';
-import { linkTo, linkWith, type PageProps } from '../../client/address.js';
+import type { PageProps } from '../../client/address.js';
+import { linkTo, linkWith } from '../../client/links.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { useSession } from '../../client/session.js';
 import { BY_HAULER, byChoice, byText } from '../../parts/filters.js';

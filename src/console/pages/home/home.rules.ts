@@ -1,5 +1,5 @@
 import type { OverviewDay } from '../../../contracts/admin/overview.dto.js';
-import { linkTo } from '../../client/address.js';
+import { linkTo } from '../../client/links.js';
 
 const HOUR_MS = 3_600_000;
 

@@ -1,5 +1,5 @@
 import type { QuietSource } from '../../../contracts/admin/overview.dto.js';
-import { linkTo } from '../../client/address.js';
+import { linkTo } from '../../client/links.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { Age } from '../../parts/reading.js';
 import { Card } from '../../parts/states.js';

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ApiKey, IssuedApiKey, KeyRemoval } from '../../../contracts/admin/api-key.dto.js';
-import { linkTo, linkWith, open, type PageProps } from '../../client/address.js';
+import { open, type PageProps } from '../../client/address.js';
+import { linkTo, linkWith } from '../../client/links.js';
 import { send } from '../../client/api.js';
 import { useConnectionName, useHaulerName } from '../../client/haulers.js';
 import { useLoad } from '../../client/load.js';

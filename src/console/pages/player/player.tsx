@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { StoredRecording } from '../../../contracts/admin/recording.dto.js';
-import { type Change, change, linkTo } from '../../client/address.js';
+import { change } from '../../client/address.js';
+import { type Change, linkTo } from '../../client/links.js';
 import { useSession } from '../../client/session.js';
 import { Empty } from '../../parts/states.js';
 import { AROUND_MS, useRecordingsAround } from './chunk-loading.js';

@@ -1,4 +1,4 @@
-import { linkTo } from '../../client/address.js';
+import { linkTo } from '../../client/links.js';
 import { useLoad } from '../../client/load.js';
 
 /** Links to the tickets that were weighed during a recording. */

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { StoredRecording } from '../../../contracts/admin/recording.dto.js';
-import { linkTo, linkWith, type PageProps } from '../../client/address.js';
+import type { PageProps } from '../../client/address.js';
+import { linkTo, linkWith } from '../../client/links.js';
 import { urlOf } from '../../client/api.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { useSession } from '../../client/session.js';
@@ -136,15 +137,16 @@ function Picture({ id, onNone }: { id: string; onNone: (why: string) => void }) 
     const element = canvas.current;
     if (element === null || isDrawn) return undefined;
     let abort: AbortController | undefined;
-    const read = ({ signal }: AbortController) =>
+    const read = ({ signal }: AbortController) => {
       drawFirstPicture(urlOf(`/recordings/${id}/content`, { preview: 'true' }), element, signal)
         .then((why) => (why === undefined ? setDrawn(true) : onNone(why)))
         // It was scrolled out of view, or the network is away: it is read when it comes back.
         .catch(() => undefined);
+    };
     const observer = new IntersectionObserver(
       ([entry]) => {
         abort?.abort();
-        if (entry?.isIntersecting === true) void read((abort = new AbortController()));
+        if (entry?.isIntersecting === true) read((abort = new AbortController()));
       },
       { rootMargin: NEAR },
     );

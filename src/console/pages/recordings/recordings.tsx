@@ -1,6 +1,7 @@
 import type { RecordingDetails, StoredRecording } from '../../../contracts/admin/recording.dto.js';
 import { RECORDING_STATUSES } from '../../../contracts/admin/footage.values.js';
-import { linkTo, linkToFilter, linkWith, type PageProps } from '../../client/address.js';
+import type { PageProps } from '../../client/address.js';
+import { linkTo, linkToFilter, linkWith } from '../../client/links.js';
 import { BY_VISION_CONNECTION, byChoice, byText, byTime, zoneOf } from '../../parts/filters.js';
 import { type Column, ListPage } from '../../parts/listing.js';
 import { Badge, Card, Detail, DetailHead, Empty } from '../../parts/states.js';

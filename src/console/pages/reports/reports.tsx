@@ -1,5 +1,6 @@
 import type { TonnageRow } from '../../../contracts/admin/report.dto.js';
-import { change, linkTo, type PageProps } from '../../client/address.js';
+import { change, type PageProps } from '../../client/address.js';
+import { linkTo } from '../../client/links.js';
 import { useHaulerName, useHaulers } from '../../client/haulers.js';
 import { useLoad, useNow } from '../../client/load.js';
 import { CsvButton } from '../../parts/csv-button.js';

@@ -1,5 +1,6 @@
 import type { Erasure } from '../../../contracts/admin/erasure.dto.js';
-import { linkWith, type PageProps } from '../../client/address.js';
+import type { PageProps } from '../../client/address.js';
+import { linkWith } from '../../client/links.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { useSession } from '../../client/session.js';
 import { type Column, ListPage } from '../../parts/listing.js';

@@ -1,6 +1,6 @@
 import type { SyncCounts, SyncRun } from '../../../contracts/admin/sync-run.dto.js';
 import { SYNC_KINDS } from '../../../contracts/admin/sync.values.js';
-import { linkTo } from '../../client/address.js';
+import { linkTo } from '../../client/links.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { useLoad } from '../../client/load.js';
 import { useSession } from '../../client/session.js';

@@ -1,6 +1,7 @@
 import type { QuarantinedRecord, RefusedRecords } from '../../../contracts/admin/sync-refusal.dto.js';
 import type { SyncRun } from '../../../contracts/admin/sync-run.dto.js';
-import { linkToFilter, type PageProps } from '../../client/address.js';
+import type { PageProps } from '../../client/address.js';
+import { linkToFilter } from '../../client/links.js';
 import { Json } from '../../parts/json.js';
 import { type Column, ListPage } from '../../parts/listing.js';
 import { Badge, Card, Empty } from '../../parts/states.js';

@@ -1,6 +1,7 @@
 import type { SyncRun } from '../../../contracts/admin/sync-run.dto.js';
 import { SYNC_RUN_STATUSES } from '../../../contracts/admin/sync.values.js';
-import { linkTo, type PageProps } from '../../client/address.js';
+import type { PageProps } from '../../client/address.js';
+import { linkTo } from '../../client/links.js';
 import { useConnectionChoices } from '../../client/haulers.js';
 import { useSession } from '../../client/session.js';
 import { byChoice } from '../../parts/filters.js';

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { FootageFlow, TicketFootage } from '../../../contracts/admin/footage.dto.js';
 import type { StoredRecording } from '../../../contracts/admin/recording.dto.js';
-import { linkTo } from '../../client/address.js';
+import { linkTo } from '../../client/links.js';
 import { send } from '../../client/api.js';
 import { useLoad } from '../../client/load.js';
 import { zoneOf } from '../../parts/filters.js';

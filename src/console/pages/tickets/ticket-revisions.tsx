@@ -1,5 +1,6 @@
 import type { TicketRevision } from '../../../contracts/admin/ticket.dto.js';
-import { linkWith, open, type PageProps } from '../../client/address.js';
+import { open, type PageProps } from '../../client/address.js';
+import { linkWith } from '../../client/links.js';
 import { useLoad } from '../../client/load.js';
 import { Difference, Json } from '../../parts/json.js';
 import { type Column, ListPage } from '../../parts/listing.js';

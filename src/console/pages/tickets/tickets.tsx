@@ -1,5 +1,6 @@
 import type { Ticket } from '../../../contracts/admin/ticket.dto.js';
-import { linkTo, linkWith, type PageProps } from '../../client/address.js';
+import type { PageProps } from '../../client/address.js';
+import { linkTo, linkWith } from '../../client/links.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { useLoad } from '../../client/load.js';
 import { BY_HAULER, byText, byTime } from '../../parts/filters.js';

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { WebhookDelivery } from '../../../contracts/admin/webhook-delivery.dto.js';
 import type { IssuedWebhookEndpoint, WebhookEndpoint } from '../../../contracts/admin/webhook-endpoint.dto.js';
-import { change, linkTo, linkToFilter, open, type PageProps } from '../../client/address.js';
+import { change, open, type PageProps } from '../../client/address.js';
+import { linkTo, linkToFilter } from '../../client/links.js';
 import { send } from '../../client/api.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { ActionButton, NewLink } from '../../parts/forms.js';
