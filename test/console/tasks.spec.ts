@@ -162,8 +162,10 @@ describe('an admin with tickets and accounts', () => {
     for (let n = 0; n < 2; n++) expect((await pushTicket(number, 1, { materials })).status).toBe(422);
     await exchanges(`haulerId=${hauler.id}`);
     await page.reload();
+    const ofHauler = page.locator(`a[href*="${hauler.id}"]`);
     await attention(page, 'Refused pushes')
       .getByRole('link', { name: /refused: 422 materialExists/ })
+      .and(ofHauler)
       .click();
     await page.getByRole('link', { name: 'Push of a ticket' }).first().click();
     await part(page, 'Request body').getByText(`"${number}"`).waitFor();
