@@ -99,7 +99,7 @@ export class AdminRecording extends StoredRecording {
 
 /** What is stored of the way of its file. */
 export class RecordingLife {
-  @Integer('Attempts to download it since it was last listed or fetched again; a running one is included', example(1))
+  @Integer('Attempts to download it that have not stored it, a running one included; 0 once it is stored', example(1))
   attempts!: number;
   @Time('When it is tried next; absent if nothing waits', optional) dueAt?: string;
   @Time('Since when it is being downloaded', optional) startedAt?: string;

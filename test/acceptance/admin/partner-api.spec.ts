@@ -148,7 +148,10 @@ describe('a key of a connection', () => {
     const page = expect.stringMatching(/^\/console\/sync\?run=/);
     const item = { kind: 'quarantined-records', severity: 'soon', count: 1, subject: 'synchronisation', page };
     expect(own?.body['data']).toEqual([
-      { ...item, since: expect.any(String), sentence: '1 of 3 records could not be stored as sent.' },
+      {
+        ...{ ...item, title: 'Quarantine', problem: expect.stringMatching(/^quarantined-records /) },
+        ...{ since: expect.any(String), sentence: '1 of 3 records could not be stored as sent.' },
+      },
     ]);
     expect(theirs?.body['data']).toMatchObject([
       { kind: 'held-runs', sentence: expect.stringContaining('waits for the decision of an admin of the platform') },

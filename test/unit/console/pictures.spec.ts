@@ -153,17 +153,16 @@ describe('the life of a recording', () => {
     ['downloading', { attempts: 1, startedAt: 'S' }, {}, [['Downloading', 'S', undefined]]],
     [
       'stored',
-      { attempts: 2, storedAt: 'S' },
+      { storedAt: 'S' },
       { holdIds: ['h'] },
       [
-        ['Tried', undefined, 'Once without success.'],
         ['Stored', 'S', undefined],
         ['Held', undefined, expect.anything()],
       ],
     ],
     [
       'expired',
-      { attempts: 1, storedAt: 'S', deletedAt: 'X' },
+      { storedAt: 'S', deletedAt: 'X' },
       { reason: 'old' },
       [
         ['Stored', 'S', undefined],

@@ -101,11 +101,15 @@ function Day({ day: { day, start, end }, state, query, isShown }: DayProps) {
       class={`square level-${level} ${isLost ? 'lost' : ''}`}
       href={linkWith('coverage', query, { from: new Date(start).toISOString(), to: new Date(end).toISOString() })}
       title={label}
-      aria-label={label}
       aria-current={isShown ? 'date' : undefined}
     >
-      <span class="date">{date}</span>
-      <span translate={false}>{sign}</span>
+      <span class="hidden">{label}</span>
+      <span class="date" aria-hidden="true">
+        {date}
+      </span>
+      <span translate={false} aria-hidden="true">
+        {sign}
+      </span>
     </a>
   );
 }

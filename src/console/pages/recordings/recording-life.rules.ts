@@ -12,7 +12,7 @@ export interface LifeStep {
 export function lifeOf(recording: RecordingDetails): LifeStep[] {
   const { source, status, reason, createdAt, holdIds, life } = recording;
   const { attempts, storedAt } = life;
-  const failed = attempts - (status === 'downloading' || storedAt !== undefined ? 1 : 0);
+  const failed = attempts - (status === 'downloading' ? 1 : 0);
   const steps: LifeStep[] = [
     {
       word: 'Listed',
@@ -23,9 +23,7 @@ export function lifeOf(recording: RecordingDetails): LifeStep[] {
   ];
   if (failed > 0) {
     const times = failed === 1 ? 'Once without success' : `${failed} times without success`;
-    // Of one that is stored, the reason of then is not kept.
-    const because = storedAt !== undefined || reason === undefined ? '.' : `: ${reason}`;
-    steps.push({ word: 'Tried', tone: 'warn', text: times + because });
+    steps.push({ word: 'Tried', tone: 'warn', text: times + (reason === undefined ? '.' : `: ${reason}`) });
   }
   if (storedAt !== undefined) steps.push({ word: 'Stored', tone: 'good', at: storedAt });
   if (holdIds.length > 0) {
