@@ -1,4 +1,3 @@
-import type { AdminClient } from '../admin-client/admin-client.js';
 import type { ResolvedEnv } from '../config/env.js';
 import { TOPIC_NAMES, type TopicName } from '../contracts/webhooks/topics.values.js';
 import type { ExchangeList } from '../contracts/admin/exchange.dto.js';
@@ -26,18 +25,7 @@ import {
   unknownMaterial,
 } from './pushes.rules.js';
 import { RECEIVER_PATH } from './received-webhooks.js';
-import { connect, type Demo, demoClient, recordMinutes, replaceSiteData, subscribe } from './seed.js';
-
-/** What the parts of the demo are made with. */
-export interface DemoScene extends Required<Demo> {
-  readonly admin: AdminClient;
-  readonly partner: DemoPartner;
-  readonly baseUrl: string;
-  readonly env: ResolvedEnv;
-  readonly now: number;
-  /** Aborted when the service stops. */
-  readonly signal: AbortSignal;
-}
+import { connect, type Demo, demoClient, type DemoScene, recordMinutes, replaceSiteData, subscribe } from './seed.js';
 
 /** Tickets that are pushed at once. The pushes of one ticket follow each other. */
 const AT_ONCE = 8;

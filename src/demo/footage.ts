@@ -11,7 +11,7 @@ import {
   SECOND_TRUCK,
 } from './demo-data.js';
 import { filmedDay, hourOf } from './pushes.rules.js';
-import type { DemoScene } from './fill.js';
+import type { DemoScene } from './seed.js';
 
 /** The cameras record from 6:00 to 17:00. */
 const HOURS = [6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16] as const;

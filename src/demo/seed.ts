@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Readable } from 'node:stream';
 import type { ResolvedEnv } from '../config/env.js';
 import { AdminClient } from '../admin-client/admin-client.js';
-import { acceptStatus, timeOf } from './calls.js';
+import { acceptStatus, type DemoPartner, timeOf } from './calls.js';
 import { DEMO, DEMO_ALIASES, DEMO_CAMERAS, DEMO_SITE_DATA, demoRecording, QUARRY } from './demo-data.js';
 import { demoKeys, type DemoKeys } from './demo-keys.js';
 
@@ -28,6 +28,17 @@ export interface Demo {
   readonly clip: { readonly startTime: string; readonly endTime: string };
   /** Ids of the connections of the platform side; undefined if this instance serves one side only. */
   readonly connections?: DemoConnections;
+}
+
+/** What the parts of the demo are made with. */
+export interface DemoScene extends Required<Demo> {
+  readonly admin: AdminClient;
+  readonly partner: DemoPartner;
+  readonly baseUrl: string;
+  readonly env: ResolvedEnv;
+  readonly now: number;
+  /** Aborted when the service stops. */
+  readonly signal: AbortSignal;
 }
 
 /** The demo uses the admin API as an administrator would. */

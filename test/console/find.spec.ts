@@ -47,7 +47,11 @@ describe('the search field of the header', () => {
   it('opens the first of what was found with Enter, says what it looked for, and is no field for partners', async () => {
     const { page, visit } = scene;
     await visit('');
-    await page.getByRole('combobox').or(page.getByLabel(FIELD)).first().fill(await nameOf(hauler));
+    await page
+      .getByRole('combobox')
+      .or(page.getByLabel(FIELD))
+      .first()
+      .fill(await nameOf(hauler));
     await page.keyboard.press('Enter');
     await page.waitForURL(new RegExp(`haulers\\?id=${hauler.id}`));
     await page.getByLabel(FIELD).fill('nothing-has-this');
@@ -115,7 +119,9 @@ it('exchanges of the last day are counted over time: a bar leads to its hour, an
   await bars.nth(23).waitFor();
   expect(await bars.count()).toBe(24);
   expect(await page.getByLabel('Period').inputValue()).toBe('day');
-  expect(await region('Exchanges over time').getByRole('heading').innerText()).toMatch(/^[\d,.]+ exchanges, [\d,.]+ failed/);
+  expect(await region('Exchanges over time').getByRole('heading').innerText()).toMatch(
+    /^[\d,.]+ exchanges, [\d,.]+ failed/,
+  );
   const middle = async (n: number) => {
     const box = await bars.nth(n).boundingBox();
     return [(box?.x ?? 0) + (box?.width ?? 0) / 2, (box?.y ?? 0) + (box?.height ?? 0) - 4] as const;
@@ -133,7 +139,10 @@ it('exchanges of the last day are counted over time: a bar leads to its hour, an
   await bars.nth(23).getByRole('link').focus();
   await page.keyboard.press('Enter');
   await page.waitForURL(/from=.*to=/);
-  await region('Exchanges').getByRole('link', { name: /^Push of a ticket/ }).first().waitFor();
+  await region('Exchanges')
+    .getByRole('link', { name: /^Push of a ticket/ })
+    .first()
+    .waitFor();
 });
 
 it('actions are those of a person, and of a kind of thing', async () => {

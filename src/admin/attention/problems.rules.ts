@@ -1,5 +1,4 @@
 import type { AttentionKind } from '../../contracts/admin/attention.dto.js';
-import type { Notice } from './attention.rules.js';
 
 interface Check {
   readonly title: string;
@@ -40,8 +39,17 @@ export const CHECKS: Readonly<Record<AttentionKind, Check>> = {
   'failing-webhooks': { title: 'Webhooks', act: 'See the endpoint' },
 };
 
+/** What a problem is known by. */
+interface Finding {
+  readonly kind: AttentionKind;
+  readonly haulerId?: string | null;
+  readonly connection?: { readonly id: string };
+  readonly subject: string;
+  readonly page: string;
+}
+
 /** Findings with the same text are one problem: by connection and cause, then by hauler. A refused key lets calls and runs fail. */
-export function problemOf({ kind, connection, haulerId, subject, page }: Notice): string {
+export function problemOf({ kind, connection, haulerId, subject, page }: Finding): string {
   const cause = CHECKS[kind].cause ?? kind;
   // These have a page for each reason.
   if (kind === 'refused-pushes') return `${kind} ${haulerId ?? ''} ${page.split('from=')[0]}`;

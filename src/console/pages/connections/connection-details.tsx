@@ -8,7 +8,7 @@ import { useHaulerName } from '../../client/haulers.js';
 import { ActionButton, Needing } from '../../parts/forms.js';
 import { Facts, formatCount, Id, Time } from '../../parts/values.js';
 import { CheckResult } from './connection-check.js';
-import { FailedShare, HealthState, LastFailure } from './connection-health.js';
+import { FailedShare, HealthState, LastFailure } from '../../parts/health.js';
 import { EditForm, RotateForm } from './connection-forms.js';
 import { ConnectionTrucks } from './connection-trucks.js';
 import { NextStep } from '../haulers/hauler-setup.js';

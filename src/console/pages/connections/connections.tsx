@@ -10,7 +10,7 @@ import { Detail, Empty } from '../../parts/states.js';
 import { Time } from '../../parts/values.js';
 import { ConnectionDetails } from './connection-details.js';
 import { INTERFACES, NewConnection } from './connection-forms.js';
-import { FailedShare, HealthState, LastFailure } from './connection-health.js';
+import { FailedShare, HealthState, LastFailure } from '../../parts/health.js';
 
 const LIVE_MS = 5_000;
 const FILTERS = [BY_HAULER, byChoice('interface', 'Interface', INTERFACES)];

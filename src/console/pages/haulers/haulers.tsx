@@ -8,7 +8,7 @@ import { bodyOf, Form, Input, Needing, NewLink } from '../../parts/forms.js';
 import { type Column, ListPage } from '../../parts/listing.js';
 import { Detail, DetailHead, Empty } from '../../parts/states.js';
 import { formatCount, Id, Time } from '../../parts/values.js';
-import { HealthState } from '../connections/connection-health.js';
+import { HealthState } from '../../parts/health.js';
 import { FootageSetting } from './footage-setting.js';
 import { SetupSteps } from './hauler-setup.js';
 

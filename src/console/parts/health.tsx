@@ -1,7 +1,7 @@
-import type { Connection } from '../../../contracts/admin/connection.dto.js';
-import { linkTo } from '../../client/links.js';
-import { Badge, type Tone } from '../../parts/states.js';
-import { formatCount, Time } from '../../parts/values.js';
+import type { Connection } from '../../contracts/admin/connection.dto.js';
+import { linkTo } from '../client/links.js';
+import { Badge, type Tone } from './states.js';
+import { formatCount, Time } from './values.js';
 
 type State = NonNullable<Connection['health']>['state'];
 
