@@ -47,7 +47,9 @@ describe('every page', () => {
     expect(await navigation.isVisible()).toBe(false);
     await page.getByRole('button', { name: 'Menu' }).click();
     for (const name of groups) await navigation.getByRole('list', { name, exact: true }).waitFor();
-    await page.route('**/admin/v1/attention', (route) => route.fulfill({ json: { data: [], total: 3, checked: [] } }));
+    await page.route('**/admin/v1/attention', (route) =>
+      route.fulfill({ json: { data: [], total: 3, problems: 3, checked: [] } }),
+    );
     await page.evaluate("dispatchEvent(new Event('datachange'))");
     await navigation.getByText('3 problems').waitFor();
     await page.route('**/admin/v1/attention', (route) => route.fulfill({ status: 500, json: {} }));
