@@ -95,9 +95,9 @@ describe('the sign-in with a token or key', () => {
     await page.getByLabel('API key of a partner', { exact: true }).check();
     await page.locator('input[name=secret]').fill(target.keys.partner);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('link', { name: 'GET getSites' }).first().waitFor();
+    await page.getByRole('link', { name: 'List of the sites' }).first().waitFor();
     expect(await pagesOf(page)).toEqual(['Exchanges', 'Sandbox']);
-    await page.getByRole('link', { name: 'GET getSites' }).first().click();
+    await page.getByRole('link', { name: 'List of the sites' }).first().click();
     await page.getByText(/^The call GET \/scale-platform\/v1\/sites/).waitFor();
   });
 });

@@ -149,7 +149,7 @@ describe('a partner with the key of a connection', () => {
     expect(await accessibilityFindings(page)).toEqual([]);
 
     await page.goto('/console/exchanges?status=4xx');
-    await page.getByRole('link', { name: 'GET getSites' }).first().click();
+    await page.getByRole('link', { name: 'List of the sites' }).first().click();
     await page.getByText('closed on Sundays').first().waitFor();
     await page.getByRole('link', { name: 'Home', exact: true }).click();
     await items.getByRole('link', { name: '1 of 2 records could not be stored as sent.' }).click();
