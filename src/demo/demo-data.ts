@@ -145,8 +145,11 @@ export function quarryData(materialCount: number) {
     sites: [site(1, 'Limestone Ridge Quarry'), site(2, 'Sand Hill Pit')],
     kiosks: [1, 2].map((n) => ({ ...site(n + 10, `Scale ${n}`), siteId: quarryId(n) })),
     materials: types.slice(0, materialCount).map((materialType, i) => ({
-      ...{ id: quarryId(i + 21), kioskId: quarryId(11 + (i % 2)), materialType },
-      ...{ measureUnit: 'Ton', updatedAt: UPDATED },
+      id: quarryId(i + 21),
+      kioskId: quarryId(11 + (i % 2)),
+      materialType,
+      measureUnit: 'Ton',
+      updatedAt: UPDATED,
     })),
   };
 }

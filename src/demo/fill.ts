@@ -125,12 +125,12 @@ async function pushTickets(scene: DemoScene): Promise<void> {
   }
   const waiting = stories.values();
   const lane = async () => {
-    for (const story of waiting) await tell(scene, story);
+    for (const story of waiting) await push(scene, story);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
 }
 
-async function tell({ partner }: DemoScene, { number, pushes }: TicketStory): Promise<void> {
+async function push({ partner }: DemoScene, { number, pushes }: TicketStory): Promise<void> {
   for (const body of pushes) {
     const status = await partner.post('/tickets', body);
     if (status !== 200) throw new Error(`ticket ${number} was answered ${status}`);
@@ -169,7 +169,9 @@ async function holdQuarry({ admin, baseUrl, keys, signal }: DemoScene): Promise<
   const isNew = (await admin.call('listConnections', { query: { haulerId } })).data.length === 0;
   if (isNew) await replaceSiteData(admin, haulerId, quarryData(QUARRY_MATERIALS));
   const connectionId = await connect(admin, 'site', {
-    ...{ haulerId, baseUrl, apiKey: keys.quarry },
+    haulerId,
+    baseUrl,
+    apiKey: keys.quarry,
     // Each further run would be held as well.
     intervalSeconds: 86_400,
   });
@@ -231,7 +233,7 @@ async function pushArrival(scene: DemoScene): Promise<void> {
   if (!isSet) await admin.call('setTicketFootage', { params, body });
   if ((await knownNumbers(scene, STORY.arrival)).size > 0) return;
   const at = Date.parse(clip.startTime) + 15_000;
-  await tell(scene, arrivalStory(at));
+  await push(scene, arrivalStory(at));
   if (scene.env.OUTBOUND === 'off') return;
   const query = { connectionId, truckId: DEMO.truckId, status: 'stored', from: timeOf(at - 120_000) };
   await eventually(signal, async () => (await admin.call('listRecordings', { query })).data.length >= 4);

@@ -102,7 +102,9 @@ function loadOf(random: Random): Load {
   const material = places[Math.floor(random() * places.length)]!;
   const usual = PRICES[material]![1];
   return {
-    ...{ site, material, quantity: rounded(usual * (0.5 + random())) },
+    site,
+    material,
+    quantity: rounded(usual * (0.5 + random())),
     truckId: TRUCKS[Math.floor(random() * TRUCKS.length)]!,
     customer: ACCOUNT_NAMES[Math.floor(random() * ACCOUNT_NAMES.length)]!,
   };
@@ -177,7 +179,7 @@ export function correctedStory(now: number): TicketStory {
     .filter((each) => each < dayBefore(now, 0))
     .at(-2)!;
   const at = hourOf(day, 10) + 12 * MINUTE_MS;
-  const load = { ...{ site: 0, material: 0, truckId: 'TRUCK-3' }, customer: ACCOUNT_NAMES[0]! };
+  const load = { site: 0, material: 0, truckId: 'TRUCK-3', customer: ACCOUNT_NAMES[0]! };
   const push = (quantity: number, time: number) =>
     bodyOf({ ...load, quantity }, { inboundFlow: flowOf(STORY.corrected, time) }, { weighmaster: 'M. Ortiz' });
   return {
@@ -188,7 +190,7 @@ export function correctedStory(now: number): TicketStory {
 
 /** A truck that arrives at `at`, of which there is footage. */
 export function arrivalStory(at: number): TicketStory {
-  const load = { ...{ site: 0, material: 1, quantity: 14.62, truckId: DEMO.truckId }, customer: ACCOUNT_NAMES[3]! };
+  const load = { site: 0, material: 1, quantity: 14.62, truckId: DEMO.truckId, customer: ACCOUNT_NAMES[3]! };
   return { number: STORY.arrival, pushes: [bodyOf(load, { inboundFlow: flowOf(STORY.arrival, at) })] };
 }
 

@@ -45,14 +45,12 @@ interface Finding {
   readonly haulerId?: string | null;
   readonly connection?: { readonly id: string };
   readonly subject: string;
-  readonly page: string;
 }
 
 /** Findings with the same text are one problem: by connection and cause, then by hauler. A refused key lets calls and runs fail. */
-export function problemOf({ kind, connection, haulerId, subject, page }: Finding): string {
+export function problemOf({ kind, connection, haulerId, subject }: Finding): string {
   const cause = CHECKS[kind].cause ?? kind;
-  // These have a page for each reason.
-  if (kind === 'refused-pushes') return `${kind} ${haulerId ?? ''} ${page.split('from=')[0]}`;
+  if (kind === 'refused-pushes') return `${kind} ${haulerId ?? ''} ${subject}`;
   if (connection !== undefined) return `${cause} ${connection.id}`;
   return kind === 'expiring-keys' ? `${kind} ${haulerId ?? ''}` : `${kind} ${subject}`;
 }

@@ -1,26 +1,24 @@
+import { LRUCache } from 'lru-cache';
+
 /** Reading takes at most this part of the time of one connection. */
 const MIN_TIMES = 20;
-const MAX_VALUES = 5_000;
 
 /** Keeps what was read for some time: at least twenty times as long as it took to read. Callers at the same time share one reading. */
 export class Kept {
-  private readonly values = new Map<string, { until: number; readonly value: Promise<unknown> }>();
+  private readonly values = new LRUCache<string, Promise<unknown>>({ max: 5_000 });
 
   has(key: string): boolean {
-    return (this.values.get(key)?.until ?? 0) > Date.now();
+    return this.values.has(key);
   }
 
   get<T>(key: string, keepMs: number, read: () => Promise<T>): Promise<T> {
-    if (this.has(key)) return this.values.get(key)?.value as Promise<T>;
+    const kept = this.values.get(key) as Promise<T> | undefined;
+    if (kept !== undefined) return kept;
     const begin = Date.now();
     const value = read();
-    const kept = { until: Number.POSITIVE_INFINITY, value };
-    this.values.delete(key);
-    this.values.set(key, kept);
-    const [oldest] = this.values.keys();
-    if (this.values.size > MAX_VALUES && oldest !== undefined) this.values.delete(oldest);
+    this.values.set(key, value);
     value.then(
-      () => (kept.until = Date.now() + Math.max(keepMs, MIN_TIMES * (Date.now() - begin))),
+      () => this.values.set(key, value, { ttl: Math.max(keepMs, MIN_TIMES * (Date.now() - begin)) }),
       () => this.values.delete(key),
     );
     return value;

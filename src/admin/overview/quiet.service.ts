@@ -90,7 +90,11 @@ export class QuietSources {
       last,
     );
     return quiet.map(({ camera: { haulerId, connectionId, truckId, name }, found }, i) => ({
-      ...{ kind: 'camera', haulerId, connectionId, truckId, name },
+      kind: 'camera',
+      haulerId,
+      connectionId,
+      truckId,
+      name,
       ...factsOf(found, weeks, times[i]),
     }));
   }
@@ -101,7 +105,10 @@ const idsOf = ({ from, to }: Span): IdRange => [minUuidv7Of(from), minUuidv7Of(t
 function factsOf({ day, sent, usual }: Quiet, [last]: readonly TwoDays[], lastAt: Date | undefined) {
   const { from, to } = last?.[day] ?? { from: 0, to: 0 };
   return {
-    ...{ from: formatInstant(new Date(from)), to: formatInstant(new Date(to)), sent, usual },
+    from: formatInstant(new Date(from)),
+    to: formatInstant(new Date(to)),
+    sent,
+    usual,
     ...(lastAt === undefined ? {} : { lastAt: formatInstant(lastAt) }),
   };
 }

@@ -149,8 +149,11 @@ describe('a key of a connection', () => {
     const item = { kind: 'quarantined-records', severity: 'soon', count: 1, subject: 'synchronisation', page };
     expect(own?.body['data']).toEqual([
       {
-        ...{ ...item, title: 'Quarantine', problem: expect.stringMatching(/^quarantined-records /) },
-        ...{ since: expect.any(String), sentence: '1 of 3 records could not be stored as sent.' },
+        ...item,
+        title: 'Quarantine',
+        problem: expect.stringMatching(/^quarantined-records /),
+        since: expect.any(String),
+        sentence: '1 of 3 records could not be stored as sent.',
       },
     ]);
     expect(theirs?.body['data']).toMatchObject([

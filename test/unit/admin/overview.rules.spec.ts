@@ -75,8 +75,8 @@ describe('findings are one problem', () => {
   });
 
   it('not where pushes are refused for other reasons', () => {
-    const page = (reason: string) => `/console/exchanges?reason=${reason}&from=2026`;
-    const pushes = ['a', 'b', 'a'].map((reason) => notice('refused-pushes', undefined, { page: page(reason) }));
+    const subjects = ['422 materialExists', '400 isEnum', '422 materialExists'];
+    const pushes = subjects.map((subject) => notice('refused-pushes', undefined, { subject }));
     expect(countOf(...pushes)).toBe(2);
   });
 });

@@ -178,7 +178,7 @@ describe('the life of a recording', () => {
         ['Given up', 'U', 'refused'],
       ],
     ],
-  ])('of one that is %s with %j tells its steps', (status, own, more, expected) => {
+  ])('of a recording that is %s with %j has its steps', (status, own, more, expected) => {
     expect(life(status, own, more)).toEqual([['Listed', 'C', expect.anything()], ...expected]);
   });
 });

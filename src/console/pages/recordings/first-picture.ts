@@ -6,7 +6,7 @@ const SECONDS_IN = 0.5;
 const LONGEST_MS = 10_000;
 const WIDTH = 320;
 
-/** Bytes of either end that tell why there is no picture. */
+/** Bytes of each end of the file: they show why there is no picture. */
 const [HEAD, TAIL] = ['bytes=0-524287', 'bytes=-524288'];
 
 let running = 0;
