@@ -80,7 +80,7 @@ await addOpenApi();
 
 /** The OpenAPI document of each contract, as JSON and as YAML. */
 async function addOpenApi() {
-  const compiled = (name) => import(pathToFileURL(resolve(build, 'compiled/src/docs', name)));
+  const compiled = (name) => import(pathToFileURL(resolve(build, 'compiled/src/admin/documents', name)));
   const { PUBLICATIONS } = await compiled('publications.js');
   const { openApiOf } = await compiled('openapi.js');
   const { dump } = createRequire(swagger)('js-yaml');

@@ -8,7 +8,7 @@ const [folder = 'dist'] = process.argv.slice(2);
 const compiled = join(folder, 'compiled/src');
 
 /** What Node.js starts by its path. */
-const PROGRAMS = ['main', 'cli/main', 'database/migrate-command', 'reference-partner/vision/media/media-child'];
+const PROGRAMS = ['main', 'cli/main', 'migrate', 'reference-partner/vision/media/media-child'];
 
 const shared = { bundle: true, platform: 'node', format: 'esm', legalComments: 'none', logLevel: 'warning' };
 

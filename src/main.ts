@@ -3,25 +3,25 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { INestApplication } from '@nestjs/common';
 import type { Logger } from 'pino';
-import { type Env, readEnv, type ResolvedEnv } from './config/env.js';
-import { storeServiceAddress } from './config/local-service.js';
-import { secretTexts } from './config/secret-texts.js';
-import { productionWarnings } from './config/production-warnings.js';
-import { serviceVersion } from './config/version.js';
-import { StartupError } from './config/startup-error.js';
-import { migrate, pendingMigrations, refuseUnusable } from './database/migrate.js';
-import { Database } from './database/database.js';
-import { reasonOf } from './database/reason.js';
+import { type Env, readEnv, type ResolvedEnv } from './core/config/env.js';
+import { storeServiceAddress } from './core/config/local-service.js';
+import { secretTexts } from './core/config/secret-texts.js';
+import { productionWarnings } from './core/config/production-warnings.js';
+import { serviceVersion } from './core/config/version.js';
+import { StartupError } from './core/config/startup-error.js';
+import { migrate, pendingMigrations, refuseUnusable } from './core/database/migrate.js';
+import { Database } from './core/database/database.js';
+import { reasonOf } from './core/database/reason.js';
 import { embeddedNotice, resolveEnv } from './embedded-postgres/resolve-env.js';
-import { inBackground } from './errors/background.js';
-import type { HttpAdapter } from './http/express.adapter.js';
-import { urlHost } from './http/url.js';
-import { protectSecrets } from './observability/known-secrets.js';
-import { standardOutput } from './observability/log-output.js';
-import { createLogger } from './observability/logger.js';
+import { inBackground } from './core/errors/background.js';
+import type { HttpAdapter } from './core/http/express.adapter.js';
+import { urlHost } from './core/http/url.js';
+import { protectSecrets } from './core/observability/known-secrets.js';
+import { standardOutput } from './core/observability/log-output.js';
+import { createLogger } from './core/observability/logger.js';
 import { refuseOtherKey } from './partner-client/secrets-key.js';
-import { protectFiles } from './storage/private-files.js';
-import { STORAGE, type Storage } from './storage/storage.js';
+import { protectFiles } from './core/storage/private-files.js';
+import { STORAGE, type Storage } from './core/storage/storage.js';
 
 /** A listening service. `stop` completes within SHUTDOWN_DRAIN and SHUTDOWN_GRACE together. */
 interface Serving {
@@ -69,7 +69,7 @@ async function serve(env: ResolvedEnv, logger: Logger): Promise<Serving> {
   const [{ createApp }, { SignInLinks }, { ReadinessService }] = await Promise.all([
     import('./app.setup.js'),
     import('./auth/sign-in-links.js'),
-    import('./health/readiness.service.js'),
+    import('./admin/health/readiness.service.js'),
   ]);
   const app = await createApp(env, logger);
   try {

@@ -1,12 +1,12 @@
 import { instantOf } from '../../src/contracts/common/instant.js';
 import { TICKET_RESULTS } from '../../src/contracts/scale/scale.dto.js';
-import { uuidv7 } from '../../src/database/uuid.js';
+import { uuidv7 } from '../../src/core/database/uuid.js';
 import { applyPush } from '../../src/scale/ticket.rules.js';
 import { NO_ORIGIN, type Push, type Ticket } from '../../src/scale/ticket.js';
 import { RUN_STATES, type RunStatus } from '../../src/site-sync/sync/sync-runs.repository.js';
 import { REQUEST_STATES, type RequestState } from '../../src/vision/clips/clip-requests.rules.js';
 import { RECORDING_STATES, type RecordingState } from '../../src/vision/recordings/recording.rules.js';
-import type { States } from '../../src/work/states.js';
+import type { States } from '../../src/core/work/states.js';
 import { entityDiagram, GROUPS, readColumns } from './entity-diagram.js';
 import { generatedBlocks, table } from './generated-blocks.js';
 import type { Generator } from './generator.js';

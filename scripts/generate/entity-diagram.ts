@@ -1,4 +1,4 @@
-import type { Sql } from '../../src/database/sql.js';
+import type { Sql } from '../../src/core/database/sql.js';
 
 export interface Column {
   readonly table: string;

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { VARIABLES } from '../../src/config/variables.js';
+import { VARIABLES } from '../../src/core/config/variables.js';
 import { MAX_RECORD_BYTES, MAX_WHOLE_BYTES } from '../../src/contracts/common/answer-limits.js';
 import { MAX_JSON_DEPTH } from '../../src/contracts/common/json.js';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../src/contracts/common/pagination.dto.js';
 import { MAX_HOURS_AHEAD } from '../../src/contracts/scale/scale.api.js';
-import { LAST_ROW } from '../../src/database/list-page.js';
-import { SERVER_LIMITS } from '../../src/http/http-server.js';
-import { KEPT_FOR } from '../../src/idempotency/idempotency.repository.js';
+import { LAST_ROW } from '../../src/core/database/list-page.js';
+import { SERVER_LIMITS } from '../../src/core/http/http-server.js';
+import { KEPT_FOR } from '../../src/core/idempotency/idempotency.repository.js';
 import { INTERVALS } from '../../src/partner-client/connection.rules.js';
 import { MAX_ATTEMPTS, MAX_RETRY_AFTER_MS } from '../../src/partner-client/partner-failure.js';
 import { MAX_SUBMITS } from '../../src/vision/clips/clip-submit.rules.js';

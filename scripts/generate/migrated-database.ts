@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Database } from '../../src/database/database.js';
-import { migrate } from '../../src/database/migrate.js';
+import { Database } from '../../src/core/database/database.js';
+import { migrate } from '../../src/core/database/migrate.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/embedded-postgres/start-embedded-postgres.js';
 
 const SILENT = { debug: () => undefined, info: () => undefined, warn: () => undefined };

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { openApiOf } from '../../src/docs/openapi.js';
-import { PUBLICATIONS } from '../../src/docs/publications.js';
+import { openApiOf } from '../../src/admin/documents/openapi.js';
+import { PUBLICATIONS } from '../../src/admin/documents/publications.js';
 import type { Generator } from './generator.js';
 
 const ROOT = join(import.meta.dirname, '../..');

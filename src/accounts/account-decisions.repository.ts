@@ -1,4 +1,4 @@
-import type { Sql } from '../database/sql.js';
+import type { Sql } from '../core/database/sql.js';
 import type { Decision, UndecidedCall } from '../exchanges/exchange-decisions.service.js';
 import { nameDigest } from './account-name.js';
 

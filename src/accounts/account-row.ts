@@ -1,5 +1,5 @@
 import type { CreateAccountRequest, CreateAccountResponse } from '../contracts/account/account.dto.js';
-import { uuidv7 } from '../database/uuid.js';
+import { uuidv7 } from '../core/database/uuid.js';
 import type { AccountEntity } from './account.entity.js';
 import { nameDigest } from './account-name.js';
 import { searchText } from './account-search.js';

@@ -4,9 +4,9 @@ import { callContextOf } from '../auth/caller.js';
 import { Route } from '../auth/route.js';
 import { ACCOUNT_API } from '../contracts/account/account.api.js';
 import { CreateAccountRequest } from '../contracts/account/account.dto.js';
-import { send } from '../http/answer.js';
-import { JsonBody, rawBodyOf } from '../http/json-body.js';
-import { claimOf } from '../idempotency/idempotency-key.js';
+import { send } from '../core/http/answer.js';
+import { JsonBody, rawBodyOf } from '../core/http/json-body.js';
+import { claimOf } from '../core/idempotency/idempotency-key.js';
 import { AccountService } from './account.service.js';
 
 @Controller()

@@ -1,9 +1,9 @@
-import { awaitStandbys } from '../database/await-standbys.js';
+import { awaitStandbys } from '../core/database/await-standbys.js';
 import type { AccountQuery } from '../contracts/admin/account.dto.js';
-import type { SqlList } from '../database/list-page.js';
-import type { Sql } from '../database/sql.js';
-import { minUuidv7From } from '../database/uuid.js';
-import { insertDeliveries } from '../events/outbox.repository.js';
+import type { SqlList } from '../core/database/list-page.js';
+import type { Sql } from '../core/database/sql.js';
+import { minUuidv7From } from '../core/database/uuid.js';
+import { insertDeliveries } from '../webhooks/events/outbox.repository.js';
 import { partPattern } from './account-search.js';
 import type { AccountEntity } from './account.entity.js';
 

@@ -1,5 +1,5 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
-import { Database } from '../database/database.js';
+import { Database } from '../core/database/database.js';
 import { ExchangeDecisions } from '../exchanges/exchange-decisions.service.js';
 import { findAccountDecisions } from './account-decisions.repository.js';
 import { AccountController } from './account.controller.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../database/database.js';
+import { Database } from '../core/database/database.js';
 import { IS_FAILED, REASON } from '../exchanges/exchange-reason.sql.js';
 
 /** The calls of a connection, from their hours, and its next one. */

@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ENV, type Env } from '../config/env.js';
+import { ENV, type Env } from '../core/config/env.js';
 import type { Connection, ConnectionHealth } from '../contracts/admin/connection.dto.js';
 import { type Hauler, HaulerHealth } from '../contracts/admin/hauler.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { present } from '../contracts/common/present.js';
-import { timeOfUuidv7 } from '../database/uuid.js';
+import { timeOfUuidv7 } from '../core/database/uuid.js';
 import { reasonSentence } from '../exchanges/reasons.rules.js';
 import { ConnectionHealths, type HealthRow } from './connection-health.repository.js';
 

@@ -10,7 +10,7 @@ import {
 } from '../contracts/admin/connection.dto.js';
 import { DryRunQuery } from '../contracts/admin/fields.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
-import { JsonBody } from '../http/json-body.js';
+import { JsonBody } from '../core/http/json-body.js';
 import { ConnectionsService } from '../partner-client/connections.service.js';
 import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 import { VisionConnections } from '../vision/client/vision-connections.repository.js';

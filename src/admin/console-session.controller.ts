@@ -5,15 +5,15 @@ import { ApiKeyService } from '../auth/api-key.service.js';
 import { ConsoleSessions } from '../auth/console-sessions.js';
 import { AdminTokens } from '../auth/admin-caller.js';
 import { GuessLimit } from '../auth/guess-limit.js';
-import type { AdminCaller, KeyPrincipal, Principal } from '../http/principal.js';
+import type { AdminCaller, KeyPrincipal, Principal } from '../core/http/principal.js';
 import { Route } from '../auth/route.js';
-import { ENV, type Env } from '../config/env.js';
+import { ENV, type Env } from '../core/config/env.js';
 import { SessionView, SignInRequest } from '../contracts/admin/session-view.dto.js';
 import { includesRole } from '../contracts/common/roles.values.js';
 import { SERVICE_API } from '../contracts/admin/service.api.js';
 import { DEMO_HAULER_ID } from '../contracts/common/demo.js';
-import { AppError } from '../errors/app-error.js';
-import { JsonBody } from '../http/json-body.js';
+import { AppError } from '../core/errors/app-error.js';
+import { JsonBody } from '../core/http/json-body.js';
 import { findConnection } from '../partner-client/connections.service.js';
 
 /** Sign-in to the console. The page gets a cookie that its scripts cannot read. */

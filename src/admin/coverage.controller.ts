@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { CoverageQuery, CoverageSummaryQuery, FleetCoverageQuery } from '../contracts/admin/coverage.dto.js';
-import { listAnswer } from '../http/list-answer.js';
+import { listAnswer } from '../core/http/list-answer.js';
 import { CoverageService } from '../vision/coverage/coverage.service.js';
 import { CoverageSummaries } from '../vision/coverage/coverage-summary.service.js';
 import { FleetCoverage } from '../vision/coverage/fleet-coverage.service.js';

@@ -15,15 +15,15 @@ import {
   type ReplayedExchanges,
   type ReplayExchangeRequest,
 } from '../contracts/admin/replay.dto.js';
-import { apiError, AppError, invalid } from '../errors/app-error.js';
-import { errorReply } from '../errors/error-body.js';
+import { apiError, AppError, invalid } from '../core/errors/app-error.js';
+import { errorReply } from '../core/errors/error-body.js';
 import { ExchangeLog } from '../exchanges/exchange-log.service.js';
 import { ExchangeQueries, headersIn } from '../exchanges/exchange-queries.service.js';
 import type { ExchangeListRow, FullExchangeRow } from '../exchanges/exchanges.repository.js';
 import { replayHeaders, replayRefusal } from '../exchanges/replay.rules.js';
-import { Call } from '../http/call.js';
-import { InnerServer } from '../http/inner-server.js';
-import type { Principal } from '../http/principal.js';
+import { Call } from '../core/http/call.js';
+import { InnerServer } from '../core/http/inner-server.js';
+import type { Principal } from '../core/http/principal.js';
 
 /** The exchange log writes in batches. */
 const WRITTEN_WITHIN_MS = 5_000;

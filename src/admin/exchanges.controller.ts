@@ -10,9 +10,9 @@ import { IdParam } from '../contracts/admin/list.dto.js';
 import { ReplayExchangeRequest } from '../contracts/admin/replay.dto.js';
 import { ExchangeQueries } from '../exchanges/exchange-queries.service.js';
 import { ExchangeReasonCounts } from '../exchanges/exchange-reasons.service.js';
-import { filterNames, listAnswer } from '../http/list-answer.js';
-import { JsonBody } from '../http/json-body.js';
-import { longWork } from '../http/long-work.js';
+import { filterNames, listAnswer } from '../core/http/list-answer.js';
+import { JsonBody } from '../core/http/json-body.js';
+import { longWork } from '../core/http/long-work.js';
 import { ExchangeReplay } from './exchange-replay.service.js';
 
 /** HTTP exchanges in both directions. */

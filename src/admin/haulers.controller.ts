@@ -8,7 +8,7 @@ import { ApiKeyQuery, IssueApiKeyRequest, RotateApiKeyRequest } from '../contrac
 import { CreateHaulerRequest } from '../contracts/admin/hauler.dto.js';
 import { DryRunQuery } from '../contracts/admin/fields.js';
 import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
-import { JsonBody } from '../http/json-body.js';
+import { JsonBody } from '../core/http/json-body.js';
 import { ConnectionHealthService } from './connection-health.service.js';
 
 /** Haulers and their API keys. */

@@ -7,7 +7,7 @@ import { CreateHold, HoldQuery, ReleaseHold } from '../contracts/admin/hold.dto.
 import { HoldBundleQuery } from '../contracts/admin/hold-bundle.dto.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
 import { SetRetention } from '../contracts/admin/retention.dto.js';
-import { JsonBody } from '../http/json-body.js';
+import { JsonBody } from '../core/http/json-body.js';
 import { Holds } from '../vision/holds/holds.service.js';
 import { RetentionSettings } from '../vision/recordings/retention-settings.service.js';
 import { HoldBundles } from './bundles/hold-bundles.service.js';

@@ -9,8 +9,8 @@ import {
   HostedRecordingQuery,
   HostedVideoRequestQuery,
 } from '../contracts/admin/hosted.dto.js';
-import { JsonBody } from '../http/json-body.js';
-import { readVideo } from '../http/upload-reader.js';
+import { JsonBody } from '../core/http/json-body.js';
+import { readVideo } from '../core/http/upload-reader.js';
 import { ReferenceSiteData } from '../reference-partner/site/site-data.service.js';
 import { ReferenceCameras } from '../reference-partner/vision/cameras.repository.js';
 import { ReferenceRecordings } from '../reference-partner/vision/recordings.service.js';

@@ -2,9 +2,9 @@ import { Controller } from '@nestjs/common';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { OutboundRequest } from '../contracts/admin/outbound.dto.js';
-import { apiError } from '../errors/app-error.js';
-import { JsonBody } from '../http/json-body.js';
-import { OutboundSwitch } from '../outbound/outbound-switch.js';
+import { apiError } from '../core/errors/app-error.js';
+import { JsonBody } from '../core/http/json-body.js';
+import { OutboundSwitch } from '../core/outbound/outbound-switch.js';
 
 const BY_ADMIN = 'an admin has switched the calls off';
 

@@ -8,9 +8,9 @@ import {
   SandboxSubjectParam,
   StartScenarioRequest,
 } from '../contracts/admin/sandbox.dto.js';
-import { JsonBody } from '../http/json-body.js';
+import { JsonBody } from '../core/http/json-body.js';
 import { ClockEvents } from '../reference-partner/vision/clock-events.service.js';
-import { SandboxService } from '../sandbox/sandbox.service.js';
+import { SandboxService } from '../reference-partner/sandbox/sandbox.service.js';
 
 /** The scenarios of haulers and customers. */
 @Controller()

@@ -10,10 +10,10 @@ import { ACCOUNT_IMPORT_MAX_BYTES, AccountImportQuery } from '../contracts/admin
 import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
 import { TonnageQuery } from '../contracts/admin/report.dto.js';
 import { TicketQuery } from '../contracts/admin/ticket.dto.js';
-import { acceptsStream, listAnswer, streamedAnswer } from '../http/list-answer.js';
-import { jsonText, streamedList } from '../http/answer.js';
-import { longWork } from '../http/long-work.js';
-import { readCsv } from '../http/upload-reader.js';
+import { acceptsStream, listAnswer, streamedAnswer } from '../core/http/list-answer.js';
+import { jsonText, streamedList } from '../core/http/answer.js';
+import { longWork } from '../core/http/long-work.js';
+import { readCsv } from '../core/http/upload-reader.js';
 import { TicketHistory } from '../scale/ticket-history.service.js';
 import { TicketQueries } from '../scale/ticket-queries.js';
 import { TonnageReport } from '../scale/tonnage.service.js';

@@ -12,7 +12,7 @@ import {
   ReadVideoSubscriptionAgain,
   VideoSubscriptionQuery,
 } from '../contracts/admin/video-subscription.dto.js';
-import { JsonBody } from '../http/json-body.js';
+import { JsonBody } from '../core/http/json-body.js';
 import { VideoRequests } from '../vision/clips/video-requests.service.js';
 import { DownloadRetry } from '../vision/downloads/download-retry.service.js';
 import { VideoSubscriptions } from '../vision/continuous/subscriptions.service.js';

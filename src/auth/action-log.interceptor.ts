@@ -2,8 +2,8 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import type { Request } from 'express';
 import { catchError, mergeMap, type Observable, throwError } from 'rxjs';
 import { type ApiRoute, KIND_STATUS } from '../contracts/common/api-contract.js';
-import { AppError } from '../errors/app-error.js';
-import { servedBy } from '../http/call.js';
+import { AppError } from '../core/errors/app-error.js';
+import { servedBy } from '../core/http/call.js';
 import { changesOf, isDryRun, resourceOf } from './action.rules.js';
 import { ActionLog, type NewAction } from './action-log.repository.js';
 

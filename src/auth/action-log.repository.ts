@@ -3,14 +3,14 @@ import { Interval } from '@nestjs/schedule';
 import { Action, type ActionPerson, type ActionQuery } from '../contracts/admin/action.dto.js';
 import type { List } from '../contracts/admin/list.dto.js';
 import { present } from '../contracts/common/present.js';
-import { Database } from '../database/database.js';
-import { deleteInSteps } from '../database/delete-in-steps.js';
-import { listPage, type SqlList } from '../database/list-page.js';
-import { onlyRow, type Sql } from '../database/sql.js';
-import { Sweep } from '../database/sweep.js';
-import { uuidv7 } from '../database/uuid.js';
-import { unavailable } from '../errors/app-error.js';
-import { redactText } from '../observability/redaction.js';
+import { Database } from '../core/database/database.js';
+import { deleteInSteps } from '../core/database/delete-in-steps.js';
+import { listPage, type SqlList } from '../core/database/list-page.js';
+import { onlyRow, type Sql } from '../core/database/sql.js';
+import { Sweep } from '../core/database/sweep.js';
+import { uuidv7 } from '../core/database/uuid.js';
+import { unavailable } from '../core/errors/app-error.js';
+import { redactText } from '../core/observability/redaction.js';
 
 const RETENTION = '400 days';
 /** Requests of one caller for one thing within this time are one view. */

@@ -3,9 +3,9 @@ import type { ApiRoute } from '../contracts/common/api-contract.js';
 import type { DtoClass } from '../contracts/common/fields/field.js';
 import { withValidation } from '../contracts/common/fields/validation.js';
 import { isJsonObject } from '../contracts/common/json.js';
-import { REDACTED } from '../text/secret-names.js';
-import { redacted } from '../observability/redaction.js';
-import type { Principal } from '../http/principal.js';
+import { REDACTED } from '../core/text/secret-names.js';
+import { redacted } from '../core/observability/redaction.js';
+import type { Principal } from '../core/http/principal.js';
 
 /** Limits of one value of a change. The DTO limits how many values there are. */
 const MAX_CHARACTERS = 1_000;

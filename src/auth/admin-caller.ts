@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import type { ResolvedEnv } from '../config/env.js';
-import type { AdminCaller } from '../http/principal.js';
+import type { ResolvedEnv } from '../core/config/env.js';
+import type { AdminCaller } from '../core/http/principal.js';
 
 type TokenVariables = Pick<ResolvedEnv, 'ADMIN_TOKEN' | 'ADMIN_READ_TOKEN' | 'ADMIN_TOKENS' | 'SECRETS_KEY'>;
 

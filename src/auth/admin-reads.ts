@@ -1,8 +1,8 @@
 import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from '@nestjs/common';
 import { defer, finalize, mergeMap, type Observable } from 'rxjs';
-import { ENV, type Env } from '../config/env.js';
-import { Semaphore } from '../database/semaphore.js';
-import { unavailable } from '../errors/app-error.js';
+import { ENV, type Env } from '../core/config/env.js';
+import { Semaphore } from '../core/database/semaphore.js';
+import { unavailable } from '../core/errors/app-error.js';
 
 /** The response arrives within 5 s: 3 s for a connection and 1 s for a statement that had to wait so long for it follow (decision 13). */
 const MAX_WAIT_MS = 1000;

@@ -11,10 +11,10 @@ import type {
 import type { Violation } from '../contracts/common/violation.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { List } from '../contracts/admin/list.dto.js';
-import { ENV, type ResolvedEnv } from '../config/env.js';
-import { Database } from '../database/database.js';
-import { entityPage } from '../database/list-page.js';
-import { apiError, invalid } from '../errors/app-error.js';
+import { ENV, type ResolvedEnv } from '../core/config/env.js';
+import { Database } from '../core/database/database.js';
+import { entityPage } from '../core/database/list-page.js';
+import { apiError, invalid } from '../core/errors/app-error.js';
 import { createKey } from './api-key.js';
 import { ApiKeyEntity } from './auth.entity.js';
 import { apiKeys, insertKey, lockConnection, revokeKey } from './api-key.repository.js';
@@ -22,7 +22,7 @@ import { expiryOf, expiryViolations, issuedKey, keyPrincipal, newKeyRow, toApiKe
 import { countSessions } from './console-session.repository.js';
 import { HaulersService } from './haulers.service.js';
 import { KeyCache } from './key-cache.js';
-import type { KeyPrincipal } from '../http/principal.js';
+import type { KeyPrincipal } from '../core/http/principal.js';
 
 /** The platform's own interfaces belong to a hauler (decision 1). */
 function needsHauler({ interfaces = [] }: Pick<IssueApiKeyRequest, 'interfaces'>): boolean {

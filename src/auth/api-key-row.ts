@@ -2,10 +2,10 @@ import { epochMillis, type Instant } from '../contracts/common/instant.js';
 import { present } from '../contracts/common/present.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { ApiKey, type IssuedApiKey } from '../contracts/admin/api-key.dto.js';
-import { uuidv7 } from '../database/uuid.js';
+import { uuidv7 } from '../core/database/uuid.js';
 import type { NewKey } from './api-key.js';
 import type { ApiKeyEntity } from './auth.entity.js';
-import type { KeyPrincipal } from '../http/principal.js';
+import type { KeyPrincipal } from '../core/http/principal.js';
 
 /** The fields that the issuer sets. A successor inherits them from the key before it. */
 type KeyTerms = Pick<

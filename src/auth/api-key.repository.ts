@@ -1,6 +1,6 @@
 import type { ApiKeyQuery } from '../contracts/admin/api-key.dto.js';
-import type { SqlList } from '../database/list-page.js';
-import type { Sql } from '../database/sql.js';
+import type { SqlList } from '../core/database/list-page.js';
+import type { Sql } from '../core/database/sql.js';
 import type { ApiKeyEntity } from './auth.entity.js';
 import type { PrincipalRow } from './api-key-row.js';
 

@@ -1,18 +1,18 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { ENV, type ResolvedEnv } from '../config/env.js';
-import { inBackground } from '../errors/background.js';
+import { ENV, type ResolvedEnv } from '../core/config/env.js';
+import { inBackground } from '../core/errors/background.js';
 import { LRUCache } from 'lru-cache';
 import type { Request } from 'express';
 import { isValidFor, KeyCache, type KnownKey } from './key-cache.js';
 import type { ApiContract, KeyHeader } from '../contracts/common/api-contract.js';
-import { Database } from '../database/database.js';
-import { apiError, AppError, withTimeout } from '../errors/app-error.js';
-import { soleHeader } from '../http/headers.js';
-import { cellOfKey, isWellFormedKey } from '../observability/key-form.js';
+import { Database } from '../core/database/database.js';
+import { apiError, AppError, withTimeout } from '../core/errors/app-error.js';
+import { soleHeader } from '../core/http/headers.js';
+import { cellOfKey, isWellFormedKey } from '../core/observability/key-form.js';
 import { hashKey } from './api-key.js';
 import { storeLastUses } from './api-key.repository.js';
 import { KeyRotation } from './key-rotation.service.js';
-import type { KeyPrincipal, Principal } from '../http/principal.js';
+import type { KeyPrincipal, Principal } from '../core/http/principal.js';
 
 /** The last use of a key is stored with a precision of one minute (decision 17). */
 const PRECISION_MS = 60_000;

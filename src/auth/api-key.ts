@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import { base62, cellOfKey, checksum, MARK, SECRET_DIGITS } from '../observability/key-form.js';
+import { base62, cellOfKey, checksum, MARK, SECRET_DIGITS } from '../core/observability/key-form.js';
 
 const SECRET_BYTES = 32;
 

@@ -1,6 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
-import { ENV, type ResolvedEnv } from '../config/env.js';
+import { ENV, type ResolvedEnv } from '../core/config/env.js';
 import { ApiKeyService, LastUse } from './api-key.service.js';
 import { ActionLog } from './action-log.repository.js';
 import { AdminTokens } from './admin-caller.js';

@@ -1,5 +1,5 @@
-import { isLockTimeout } from '../database/postgres-errors.js';
-import { inBackground } from '../errors/background.js';
+import { isLockTimeout } from '../core/database/postgres-errors.js';
+import { inBackground } from '../core/errors/background.js';
 
 /** A look-up waits for a locked table as long as a caller can: the short timeout of the hot pool is for batches of pushes. */
 const MAX_LOCK_WAIT_MS = 3_500;

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
-import type { Call } from '../http/call.js';
-import type { HaulerPrincipal, Principal } from '../http/principal.js';
+import type { Call } from '../core/http/call.js';
+import type { HaulerPrincipal, Principal } from '../core/http/principal.js';
 
 /**
  * The caller of a request. Routes call this function, because the global pipes would process a parameter with its own

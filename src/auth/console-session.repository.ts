@@ -1,7 +1,7 @@
 import type { AdminRole } from '../contracts/common/roles.values.js';
-import { deleteInSteps } from '../database/delete-in-steps.js';
-import { onlyRow, type Sql } from '../database/sql.js';
-import type { Person } from '../http/principal.js';
+import { deleteInSteps } from '../core/database/delete-in-steps.js';
+import { onlyRow, type Sql } from '../core/database/sql.js';
+import type { Person } from '../core/http/principal.js';
 
 /** The secret of a sign-in. Exactly one of the first two is present. */
 export interface SessionSecret {

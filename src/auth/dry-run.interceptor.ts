@@ -3,9 +3,9 @@ import type { Request, Response } from 'express';
 import { type Observable, tap } from 'rxjs';
 import { dryRunPlaceOf } from '../contracts/common/failures.js';
 import { isJsonObject } from '../contracts/common/json.js';
-import { invalid } from '../errors/app-error.js';
-import { servedBy } from '../http/call.js';
-import { parseUnreadBody } from '../http/json-body.js';
+import { invalid } from '../core/errors/app-error.js';
+import { servedBy } from '../core/http/call.js';
+import { parseUnreadBody } from '../core/http/json-body.js';
 import { isDryRun } from './action.rules.js';
 
 /** A dry run is answered with 200. One that is asked for in the wrong place is refused: the call would act. */

@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Request } from 'express';
 import { ipKeyGenerator, MemoryStore, type Options } from 'express-rate-limit';
-import { AppError } from '../errors/app-error.js';
+import { AppError } from '../core/errors/app-error.js';
 
 const WINDOW_MS = 60_000;
 

@@ -4,12 +4,12 @@ import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { ApiRoute } from '../contracts/common/api-contract.js';
 import { ownField, parseJson } from '../contracts/common/json.js';
 import { isUuid } from '../contracts/common/text.js';
-import { Database } from '../database/database.js';
-import type { HaulerLimit } from '../database/hauler-limit.js';
-import { apiError } from '../errors/app-error.js';
-import { hasBody } from '../http/http-server.js';
-import { readJsonText } from '../http/json-body.js';
-import type { AdminCaller } from '../http/principal.js';
+import { Database } from '../core/database/database.js';
+import type { HaulerLimit } from '../core/database/hauler-limit.js';
+import { apiError } from '../core/errors/app-error.js';
+import { hasBody } from '../core/http/http-server.js';
+import { readJsonText } from '../core/http/json-body.js';
+import type { AdminCaller } from '../core/http/principal.js';
 import { ownerOf } from './owners.repository.js';
 
 /**

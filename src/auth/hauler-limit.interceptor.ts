@@ -1,7 +1,7 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Observable } from 'rxjs';
-import { withinHaulers } from '../database/hauler-limit.js';
+import { withinHaulers } from '../core/database/hauler-limit.js';
 
 /** Runs the handler within the limit of its caller. */
 @Injectable()

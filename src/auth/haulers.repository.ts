@@ -1,5 +1,5 @@
-import type { SqlList } from '../database/list-page.js';
-import type { Sql } from '../database/sql.js';
+import type { SqlList } from '../core/database/list-page.js';
+import type { Sql } from '../core/database/sql.js';
 import type { HaulerEntity } from './auth.entity.js';
 
 export const HAULERS: SqlList = {

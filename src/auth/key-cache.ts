@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { ApiContract } from '../contracts/common/api-contract.js';
-import { Database } from '../database/database.js';
+import { Database } from '../core/database/database.js';
 import { BatchedLookup } from './batched-lookup.js';
 import { findValidKeys, type KnownKeyRow } from './api-key.repository.js';
 import { keyPrincipal } from './api-key-row.js';
-import type { KeyPrincipal } from '../http/principal.js';
+import type { KeyPrincipal } from '../core/http/principal.js';
 
 /** A key of this age is read again in the background. */
 const REFRESH_MS = 2000;

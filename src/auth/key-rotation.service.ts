@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { IssuedApiKey, RotateApiKeyRequest } from '../contracts/admin/api-key.dto.js';
-import { ENV, type ResolvedEnv } from '../config/env.js';
-import { Database } from '../database/database.js';
-import type { Sql } from '../database/sql.js';
-import { apiError, invalid } from '../errors/app-error.js';
+import { ENV, type ResolvedEnv } from '../core/config/env.js';
+import { Database } from '../core/database/database.js';
+import type { Sql } from '../core/database/sql.js';
+import { apiError, invalid } from '../core/errors/app-error.js';
 import { createKey } from './api-key.js';
 import type { ApiKeyEntity } from './auth.entity.js';
 import {

@@ -1,7 +1,7 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Observable } from 'rxjs';
-import { refuseOtherForms } from '../http/list-answer.js';
+import { refuseOtherForms } from '../core/http/list-answer.js';
 
 /** Answers 406 where a client accepts only forms that the list does not have. */
 @Injectable()

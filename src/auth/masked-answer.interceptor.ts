@@ -6,7 +6,7 @@ import {
   StreamableFile,
 } from '@nestjs/common';
 import { map, type Observable } from 'rxjs';
-import { maskJson } from '../observability/redaction.js';
+import { maskJson } from '../core/observability/redaction.js';
 
 /**
  * Masks secrets of ours in the answers of the admin and partner API (decision 59). What callers push is stored as it was

@@ -1,4 +1,4 @@
-import type { Sql } from '../database/sql.js';
+import type { Sql } from '../core/database/sql.js';
 
 /** The hauler of a thing, by the kind of a resource. */
 const OWNERS: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { rateLimit, type RateLimitRequestHandler } from 'express-rate-limit';
-import { ENV, type ResolvedEnv } from '../config/env.js';
-import { AppError } from '../errors/app-error.js';
+import { ENV, type ResolvedEnv } from '../core/config/env.js';
+import { AppError } from '../core/errors/app-error.js';
 
 /** `RATE_LIMIT_PER_MINUTE` requests per key, minute and instance (decision 15). */
 @Injectable()

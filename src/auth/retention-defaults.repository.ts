@@ -1,4 +1,4 @@
-import type { Sql } from '../database/sql.js';
+import type { Sql } from '../core/database/sql.js';
 
 /**
  * Gives a hauler without a retention of its own, or each, that of `VIDEO_RETENTION_DAYS` (0: for ever). A variable that is changed later

@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { AdminAccess } from './admin-access.js';
 import { ApiKeyService } from './api-key.service.js';
 import { ConsoleSessions } from './console-sessions.js';
-import type { Principal } from '../http/principal.js';
+import type { Principal } from '../core/http/principal.js';
 import { RateLimit } from './rate-limit.js';
 import { ServedRoute } from './route.js';
 

@@ -13,7 +13,7 @@ import {
 import { Reflector } from '@nestjs/core';
 import type { ApiContract, ApiRoute, RouteInput, RouteResponse } from '../contracts/common/api-contract.js';
 import { dryRunPlaceOf, hasListForms, statusesOf } from '../contracts/common/failures.js';
-import type { Served } from '../http/call.js';
+import type { Served } from '../core/http/call.js';
 import { ActionLogInterceptor } from './action-log.interceptor.js';
 import { AdminReads } from './admin-reads.js';
 import { DryRuns } from './dry-run.interceptor.js';

@@ -1,7 +1,7 @@
 import { type CanActivate, Inject, Injectable } from '@nestjs/common';
-import { ENV, type ResolvedEnv } from '../config/env.js';
+import { ENV, type ResolvedEnv } from '../core/config/env.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import { apiError } from '../errors/app-error.js';
+import { apiError } from '../core/errors/app-error.js';
 
 /** Without SANDBOX every call of the sandbox is `notFound`, whatever its body. Runs after the guard of the key. */
 @Injectable()

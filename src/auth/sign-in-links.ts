@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { LRUCache } from 'lru-cache';
-import { ENV, type ResolvedEnv } from '../config/env.js';
+import { ENV, type ResolvedEnv } from '../core/config/env.js';
 import { ConsoleSessions } from './console-sessions.js';
 import { GuessLimit } from './guess-limit.js';
 

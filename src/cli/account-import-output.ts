@@ -1,5 +1,5 @@
 import type { AccountImport } from '../contracts/admin/account-import.dto.js';
-import { visibleText } from '../text/visible-text.js';
+import { visibleText } from '../core/text/visible-text.js';
 import { render } from './output.js';
 
 /** Rows that a person reads on a terminal; `--json` has all that the service lists. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { givenDatabaseUrl, readCommandEnv } from '../config/command-env.js';
-import { StartupError } from '../config/startup-error.js';
+import { givenDatabaseUrl, readCommandEnv } from '../core/config/command-env.js';
+import { StartupError } from '../core/config/startup-error.js';
 import { CommandError, FAILURE } from './command-error.js';
 import { render, type Streams } from './output.js';
 

@@ -1,5 +1,5 @@
 import { type Attention, type CheckedKind, SEVERITIES } from '../contracts/admin/attention.dto.js';
-import { visibleText } from '../text/visible-text.js';
+import { visibleText } from '../core/text/visible-text.js';
 
 type Item = Attention['data'][number];
 

@@ -1,7 +1,7 @@
 import type { Exchange, ExchangeDetail, ExchangeMessage } from '../contracts/admin/exchange.dto.js';
 import type { FieldChange, HistoryEntry } from '../contracts/admin/history.dto.js';
 import type { List } from '../contracts/admin/list.dto.js';
-import { visibleText } from '../text/visible-text.js';
+import { visibleText } from '../core/text/visible-text.js';
 import { positionText } from './output.js';
 import type { ReplayAnswer, ReplayedExchange, ReplayedExchanges } from '../contracts/admin/replay.dto.js';
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AdminClient } from '../admin-client/admin-client.js';
+import type { AdminClient } from './admin-client.js';
 import type { Exchange } from '../contracts/admin/exchange.dto.js';
 
 const POLL_MS = 1_000;

@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import type { AdminCall, AdminClient } from '../admin-client/admin-client.js';
+import type { AdminCall, AdminClient } from './admin-client.js';
 import { CommandError, FAILURE, USAGE } from './command-error.js';
 import type { Streams } from './output.js';
 

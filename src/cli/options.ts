@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { ApiRoute } from '../contracts/common/api-contract.js';
 import { fieldsOf } from '../contracts/common/fields/field.js';
-import { readSecret, SecretInputError } from '../text/secret-input.js';
+import { readSecret, SecretInputError } from '../core/text/secret-input.js';
 
 /** The part of a field's OpenAPI schema that the command line reads. */
 interface Field {

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../contracts/common/json.js';
-import { visibleText } from '../text/visible-text.js';
+import { visibleText } from '../core/text/visible-text.js';
 
 /** Where a command writes. */
 export interface Streams {

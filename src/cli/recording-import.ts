@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { FilePathSource, Input, MP4, QTFF } from 'mediabunny';
-import { AdminCallError, type AdminClient } from '../admin-client/admin-client.js';
+import { AdminCallError, type AdminClient } from './admin-client.js';
 import { ADMIN_ROUTES } from '../contracts/admin/admin.api.js';
 import { epochMillis, formatInstant, instantOf, parseInstant } from '../contracts/common/instant.js';
 import { CommandError, FAILURE, USAGE } from './command-error.js';

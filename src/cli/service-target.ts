@@ -1,9 +1,9 @@
 import { BlockList, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { Command } from 'commander';
-import type { LocalService } from '../config/local-service.js';
-import { AdminClient } from '../admin-client/admin-client.js';
-import { readSecretFile, SecretInputError } from '../text/secret-input.js';
+import type { LocalService } from '../core/config/local-service.js';
+import { AdminClient } from './admin-client.js';
+import { readSecretFile, SecretInputError } from '../core/text/secret-input.js';
 import { CommandError, USAGE } from './command-error.js';
 import { readSecretOption } from './options.js';
 

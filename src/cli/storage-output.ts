@@ -1,5 +1,5 @@
 import type { StorageCheck, StorageRepair, UnreadPlace } from '../contracts/admin/storage.dto.js';
-import { visibleText } from '../text/visible-text.js';
+import { visibleText } from '../core/text/visible-text.js';
 import { CommandError, FAILURE } from './command-error.js';
 import { render, type Streams } from './output.js';
 

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { ANSWER_TIMEOUT_MS } from '../contracts/common/answer-limits.js';
 import { parseInstant } from '../contracts/common/instant.js';
-import { readSecret, SecretInputError } from '../text/secret-input.js';
+import { readSecret, SecretInputError } from '../core/text/secret-input.js';
 import { isUuid, withoutFinalSlashes } from '../contracts/common/text.js';
 import { checkWritable, quoted, readBaseline, readFixtureFile, readReport, UsageError } from './command-files.js';
 import type { Report } from './report/report.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { visibleOutput, visibleText } from '../text/visible-text.js';
+import { visibleOutput, visibleText } from '../core/text/visible-text.js';
 import { UsageError } from './command-files.js';
 import { FORMATS, type Format, type Options, readOptions, USAGE } from './command-line.js';
 import { httpTransport } from './http-transport.js';

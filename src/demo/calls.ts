@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { IncomingMessage } from 'node:http';
-import { AdminCallError } from '../admin-client/admin-client.js';
+import { AdminCallError } from '../cli/admin-client.js';
 
 const CONNECTIONS = 8;
 const TIMEOUT_MS = 15_000;

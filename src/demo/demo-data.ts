@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { PACKAGE_FOLDER } from '../config/version.js';
+import { PACKAGE_FOLDER } from '../core/config/version.js';
 import { DEMO_HAULER_ID } from '../contracts/common/demo.js';
 
 /** Fixed identifiers, so that the examples of the README work as pasted on every machine. */

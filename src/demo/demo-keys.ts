@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PRIVATE_FILE, PRIVATE_FOLDER } from '../config/private-modes.js';
-import type { AdminClient } from '../admin-client/admin-client.js';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../core/config/private-modes.js';
+import type { AdminClient } from '../cli/admin-client.js';
 import type { ApiKey, IssueApiKeyRequest } from '../contracts/admin/api-key.dto.js';
 import { DEMO, QUARRY } from './demo-data.js';
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { ResolvedEnv } from '../config/env.js';
+import type { ResolvedEnv } from '../core/config/env.js';
 
 /** Acts on the demo as a person would: the action log names it. */
 export const DEMO_PERSON = 'dana.reyes';

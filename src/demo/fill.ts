@@ -1,4 +1,4 @@
-import type { ResolvedEnv } from '../config/env.js';
+import type { ResolvedEnv } from '../core/config/env.js';
 import { TOPIC_NAMES, type TopicName } from '../contracts/webhooks/topics.values.js';
 import type { ExchangeList } from '../contracts/admin/exchange.dto.js';
 import { DemoPartner, eventually, messageOf, timeOf } from './calls.js';

@@ -1,4 +1,4 @@
-import type { ResolvedEnv } from '../config/env.js';
+import type { ResolvedEnv } from '../core/config/env.js';
 import { messageOf } from './calls.js';
 import { fillDemo } from './fill.js';
 import { oneAtATime } from './one-at-a-time.js';

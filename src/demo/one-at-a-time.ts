@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Pool } from '../database/pool.js';
-import { onlyRow, type Sql } from '../database/sql.js';
+import { Pool } from '../core/database/pool.js';
+import { onlyRow, type Sql } from '../core/database/sql.js';
 
 /** An arbitrary number: all instances use the same advisory lock. */
 const DEMO_LOCK = 4_867_391_251;

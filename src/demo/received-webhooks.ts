@@ -1,13 +1,13 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Application, Request } from 'express';
-import type { Env } from '../config/env.js';
+import type { Env } from '../core/config/env.js';
 import { type EventData, filled, type SentTopic, SENT_TOPICS, topicOf } from '../contracts/webhooks/topics.values.js';
-import { AppError } from '../errors/app-error.js';
-import { readBytesWithoutKey } from '../http/body-reader.js';
-import { readJsonText } from '../http/json-body.js';
-import { html, LONE_PAGE_HEADERS, page } from '../http/lone-page.js';
-import { requireRead } from '../http/serve-folder.js';
+import { AppError } from '../core/errors/app-error.js';
+import { readBytesWithoutKey } from '../core/http/body-reader.js';
+import { readJsonText } from '../core/http/json-body.js';
+import { html, LONE_PAGE_HEADERS, page } from '../core/http/lone-page.js';
+import { requireRead } from '../core/http/serve-folder.js';
 import { signatureHeaders } from '../webhooks/secrets.js';
 import { storedSecrets } from './demo-keys.js';
 

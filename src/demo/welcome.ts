@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { ResolvedEnv } from '../config/env.js';
+import type { ResolvedEnv } from '../core/config/env.js';
 import { DEMO } from './demo-data.js';
 import { STORY } from './pushes.rules.js';
 import { RECEIVER_PATH } from './received-webhooks.js';

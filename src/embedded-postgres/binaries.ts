@@ -15,7 +15,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, extname, join, relative } from 'node:path';
 import { mayRead, type Owner } from './owner.js';
-import { StartupError } from '../config/startup-error.js';
+import { StartupError } from '../core/config/startup-error.js';
 
 export interface Binaries {
   readonly initdb: string;

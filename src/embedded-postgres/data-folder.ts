@@ -15,7 +15,7 @@ import {
 import { dirname, join } from 'node:path';
 import type { Binaries } from './binaries.js';
 import { type Owner, spawnSetup } from './owner.js';
-import { StartupError } from '../config/startup-error.js';
+import { StartupError } from '../core/config/startup-error.js';
 
 export const DATABASE_USER = 'haulbridge';
 

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { PRIVATE_FILE } from '../config/private-modes.js';
-import { StartupError } from '../config/startup-error.js';
+import { PRIVATE_FILE } from '../core/config/private-modes.js';
+import { StartupError } from '../core/config/startup-error.js';
 
 export interface FolderLock {
   readonly release: () => void;

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { StartupError } from '../config/startup-error.js';
+import { StartupError } from '../core/config/startup-error.js';
 
 /** The user that PostgreSQL runs as; it refuses to run as root. */
 export interface Owner {

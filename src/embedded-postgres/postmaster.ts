@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { childEnv } from '../config/child-env.js';
-import { StartupError } from '../config/startup-error.js';
+import { childEnv } from '../core/config/child-env.js';
+import { StartupError } from '../core/config/startup-error.js';
 
 /** The contents of `postmaster.pid`, which a running server writes into its data folder. */
 interface Postmaster {

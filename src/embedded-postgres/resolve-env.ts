@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import type { Env, ResolvedEnv } from '../config/env.js';
+import type { Env, ResolvedEnv } from '../core/config/env.js';
 import type { EmbeddedPostgres } from './start-embedded-postgres.js';
 import type { SupervisorLog } from './server.js';
-import { resolveSecrets } from '../config/secrets.js';
+import { resolveSecrets } from '../core/config/secrets.js';
 
 export interface ResolvedStart {
   readonly env: ResolvedEnv;

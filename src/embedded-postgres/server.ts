@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { inBackground } from '../errors/background.js';
+import { inBackground } from '../core/errors/background.js';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { clusterName, readPostmaster, STOP_SIGNALS } from './postmaster.js';
 import { type Owner, spawnSetup } from './owner.js';
-import { StartupError } from '../config/startup-error.js';
+import { StartupError } from '../core/config/startup-error.js';
 
 /** The log of the supervisor, for example a pino logger. */
 export interface SupervisorLog {

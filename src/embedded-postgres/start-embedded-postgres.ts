@@ -9,9 +9,9 @@ import { lockFolder } from './folder-lock.js';
 import { chooseOwner } from './owner.js';
 import { stopOrphan } from './postmaster.js';
 import { Server, type ServerOptions, type SupervisorLog } from './server.js';
-import { diskReserveBytes } from '../config/disk-reserve.js';
-import { PRIVATE_FOLDER } from '../config/private-modes.js';
-import { StartupError } from '../config/startup-error.js';
+import { diskReserveBytes } from '../core/config/disk-reserve.js';
+import { PRIVATE_FOLDER } from '../core/config/private-modes.js';
+import { StartupError } from '../core/config/startup-error.js';
 
 export interface EmbeddedPostgresOptions {
   readonly dataDir: string;

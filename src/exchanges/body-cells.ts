@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isUtf8 } from 'node:buffer';
 import { isStorableText } from '../contracts/common/text.js';
-import { type KeptBody, withoutPartialCharacter } from '../http/body-capture.js';
+import { type KeptBody, withoutPartialCharacter } from '../core/http/body-capture.js';
 import { type LinkRule, redactBody } from './redaction.rules.js';
 
 /** Bits of `request_form` and `response_form`. */

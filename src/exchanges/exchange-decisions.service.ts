@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Reference } from '../contracts/common/references.js';
-import { minUuidv7Of, timeOfUuidv7 } from '../database/uuid.js';
+import { minUuidv7Of, timeOfUuidv7 } from '../core/database/uuid.js';
 import { shownReferences, storedReferences } from './exchange-references.rules.js';
 import { type ExchangeListRow, ExchangesRepository } from './exchanges.repository.js';
 

@@ -2,8 +2,8 @@ import { type ReplayExchangesRequest } from '../contracts/admin/exchange-query.d
 import { epochMillis } from '../contracts/common/instant.js';
 import { parseReference } from '../contracts/common/references.js';
 import type { Violation } from '../contracts/common/violation.js';
-import { filteredHauler } from '../database/hauler-limit.js';
-import { invalid } from '../errors/app-error.js';
+import { filteredHauler } from '../core/database/hauler-limit.js';
+import { invalid } from '../core/errors/app-error.js';
 import type { ExchangeFilter } from './exchange-list.sql.js';
 
 /** The filter of a query, without its cursor. */

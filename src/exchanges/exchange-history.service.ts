@@ -3,9 +3,9 @@ import { HistoryEntry, type HistoryEvent, MAX_HISTORY } from '../contracts/admin
 import type { List, ListQuery } from '../contracts/admin/list.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { present } from '../contracts/common/present.js';
-import { positionedPage } from '../database/list-page.js';
+import { positionedPage } from '../core/database/list-page.js';
 import type { Reference } from '../contracts/common/references.js';
-import { timeOfUuidv7 } from '../database/uuid.js';
+import { timeOfUuidv7 } from '../core/database/uuid.js';
 import { ExchangeDecisions } from './exchange-decisions.service.js';
 import { ExchangeLog } from './exchange-log.service.js';
 import { type ExchangeListRow, ExchangesRepository, type NamedExchangeRow } from './exchanges.repository.js';

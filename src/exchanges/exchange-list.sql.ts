@@ -1,6 +1,6 @@
 import { INTERFACES, type InterfaceName } from '../contracts/common/interfaces.values.js';
 import type { Reference } from '../contracts/common/references.js';
-import { minUuidv7Of } from '../database/uuid.js';
+import { minUuidv7Of } from '../core/database/uuid.js';
 import type { Direction } from './exchange-record.js';
 import { IS_FAILED, REASON, REASON_COLUMN } from './exchange-reason.sql.js';
 import { soughtElement } from './exchange-references.rules.js';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Inject, Injectable, Logger } from '@nestjs/common';
-import { ENV, type ResolvedEnv } from '../config/env.js';
-import { Metrics } from '../observability/metrics.js';
+import { ENV, type ResolvedEnv } from '../core/config/env.js';
+import { Metrics } from '../core/observability/metrics.js';
 import { ExchangeBudget } from './exchange-budget.js';
 import { ExchangeMetrics, type Losses, type LossReason } from './exchange-metrics.js';
 import { ExchangeQueue } from './exchange-queue.js';

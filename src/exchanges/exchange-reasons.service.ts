@@ -7,7 +7,7 @@ import {
 } from '../contracts/admin/exchange-reason.dto.js';
 import { fieldsOf } from '../contracts/common/fields/field.js';
 import { formatInstant } from '../contracts/common/instant.js';
-import { timeOfUuidv7 } from '../database/uuid.js';
+import { timeOfUuidv7 } from '../core/database/uuid.js';
 import { filterOf, refuseUnknown } from './exchange-filter.rules.js';
 import { ExchangeHours } from './exchange-hours.repository.js';
 import { ExchangeLog } from './exchange-log.service.js';

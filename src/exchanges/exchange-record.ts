@@ -1,6 +1,6 @@
 import type { InterfaceName } from '../contracts/common/interfaces.values.js';
 import type { Reference } from '../contracts/common/references.js';
-import type { KeptBody } from '../http/body-capture.js';
+import type { KeptBody } from '../core/http/body-capture.js';
 
 export type Direction = 'inbound' | 'outbound';
 

@@ -6,9 +6,9 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { ENV, type ResolvedEnv } from '../config/env.js';
-import { Sweep } from '../database/sweep.js';
-import { inBackground } from '../errors/background.js';
+import { ENV, type ResolvedEnv } from '../core/config/env.js';
+import { Sweep } from '../core/database/sweep.js';
+import { inBackground } from '../core/errors/background.js';
 import { ExchangeHours } from './exchange-hours.repository.js';
 import { ExchangesRepository } from './exchanges.repository.js';
 

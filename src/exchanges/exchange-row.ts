@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../contracts/common/json.js';
 import { isStorableText, storableText } from '../contracts/common/text.js';
-import { maskSecretsInData } from '../observability/known-secrets.js';
+import { maskSecretsInData } from '../core/observability/known-secrets.js';
 import { bodyCells, type BodyCells, NO_BODY } from './body-cells.js';
 import type { Admission } from './exchange-budget.js';
 import type { ExchangeRecord, Headers, Standing } from './exchange-record.js';

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { storableText } from '../contracts/common/text.js';
-import { timeOfUuidv7 } from '../database/uuid.js';
+import { timeOfUuidv7 } from '../core/database/uuid.js';
 import type { ExchangeRecord } from './exchange-record.js';
 
 const { escapeLiteral } = pg;

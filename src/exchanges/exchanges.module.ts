@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { OUTBOUND_LOG } from '../outbound/outbound-log.js';
+import { OUTBOUND_LOG } from '../core/outbound/outbound-log.js';
 import { ExchangeDecisions } from './exchange-decisions.service.js';
 import { ExchangeHours } from './exchange-hours.repository.js';
 import { ExchangeHistory } from './exchange-history.service.js';

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Reference } from '../contracts/common/references.js';
 import type { InterfaceName } from '../contracts/common/interfaces.values.js';
-import { Database } from '../database/database.js';
-import { dropPartition, partitionsBefore, partitionsOf } from '../database/partitions.repository.js';
-import { PARTITIONED } from '../database/partitions.rules.js';
-import type { Sql } from '../database/sql.js';
+import { Database } from '../core/database/database.js';
+import { dropPartition, partitionsBefore, partitionsOf } from '../core/database/partitions.repository.js';
+import { PARTITIONED } from '../core/database/partitions.rules.js';
+import type { Sql } from '../core/database/sql.js';
 import {
   elementsOf,
   type ExchangeFilter,
@@ -17,7 +17,7 @@ import {
 } from './exchange-list.sql.js';
 import { REASON_COLUMN } from './exchange-reason.sql.js';
 import type { Direction } from './exchange-record.js';
-import { timeOfUuidv7 } from '../database/uuid.js';
+import { timeOfUuidv7 } from '../core/database/uuid.js';
 
 export interface ExchangeListRow {
   readonly id: string;

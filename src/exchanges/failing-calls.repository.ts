@@ -1,5 +1,5 @@
-import type { Sql } from '../database/sql.js';
-import { minUuidv7Of } from '../database/uuid.js';
+import type { Sql } from '../core/database/sql.js';
+import { minUuidv7Of } from '../core/database/uuid.js';
 
 const DAY_MS = 86_400_000;
 /** Of a connection: a partner that is asked often has some thousand in a day. */

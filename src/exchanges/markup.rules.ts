@@ -1,5 +1,5 @@
-import { isSecretName, REDACTED } from '../text/secret-names.js';
-import { decodedName } from '../observability/redaction.js';
+import { isSecretName, REDACTED } from '../core/text/secret-names.js';
+import { decodedName } from '../core/observability/redaction.js';
 
 /** `<apiKey>value</apiKey>`, also with a prefix, with attributes and as CDATA. */
 const ELEMENT = /<([a-z_][\w:.-]{0,99})(\s[^<>]{0,1000})?>(\s*<!\[CDATA\[[^]*?(?:\]\]>|$)|[^<]+)/gi;

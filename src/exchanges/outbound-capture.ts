@@ -1,16 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ENV, type ResolvedEnv } from '../config/env.js';
+import { ENV, type ResolvedEnv } from '../core/config/env.js';
 import { isJsonObject } from '../contracts/common/json.js';
-import { uuidv7 } from '../database/uuid.js';
-import { BodyCapture, collectedBytes, keptBody } from '../http/body-capture.js';
-import { SCENARIO_HEADER } from '../http/call.js';
+import { uuidv7 } from '../core/database/uuid.js';
+import { BodyCapture, collectedBytes, keptBody } from '../core/http/body-capture.js';
+import { SCENARIO_HEADER } from '../core/http/call.js';
 import {
   callContext,
   NO_OUTBOUND_LOG,
   type OpenCall,
   type OutboundCall,
   type OutboundLog,
-} from '../outbound/outbound-log.js';
+} from '../core/outbound/outbound-log.js';
 import type { Headers } from './exchange-record.js';
 import { ExchangeLog } from './exchange-log.service.js';
 

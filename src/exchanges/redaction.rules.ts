@@ -1,8 +1,8 @@
 import { withoutByteOrderMark } from '../contracts/common/json.js';
-import { isSecretName, REDACTED, SECRET_WORD } from '../text/secret-names.js';
-import { isSecurityHeader } from '../http/headers.js';
-import { maskSecrets } from '../observability/known-secrets.js';
-import { decodedName, redactAssignments, redactJson } from '../observability/redaction.js';
+import { isSecretName, REDACTED, SECRET_WORD } from '../core/text/secret-names.js';
+import { isSecurityHeader } from '../core/http/headers.js';
+import { maskSecrets } from '../core/observability/known-secrets.js';
+import { decodedName, redactAssignments, redactJson } from '../core/observability/redaction.js';
 import type { Headers } from './exchange-record.js';
 import { redactMarkup } from './markup.rules.js';
 

@@ -1,4 +1,4 @@
-import { REDACTED } from '../text/secret-names.js';
+import { REDACTED } from '../core/text/secret-names.js';
 import type { FullExchangeRow } from './exchanges.repository.js';
 
 /** The headers of a push that its replay carries as well. The body is kept without its content coding. */

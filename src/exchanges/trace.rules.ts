@@ -1,4 +1,4 @@
-import { parseTraceparent } from '../outbound/trace-context.js';
+import { parseTraceparent } from '../core/outbound/trace-context.js';
 import type { Direction } from './exchange-record.js';
 
 /** Where an exchange stands in its trace. */

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ENV, type ResolvedEnv } from '../config/env.js';
-import { openText, sealText } from '../config/sealed-text.js';
-import { Database } from '../database/database.js';
+import { ENV, type ResolvedEnv } from '../core/config/env.js';
+import { openText, sealText } from '../core/config/sealed-text.js';
+import { Database } from '../core/database/database.js';
 import { findSealedKeys, type PartnerConnection, promoteNextKey } from './connections.repository.js';
 import { PartnerFailure, SENTENCES } from './partner-failure.js';
 

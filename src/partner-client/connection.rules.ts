@@ -6,7 +6,7 @@ import type {
 } from '../contracts/admin/connection.dto.js';
 import { withoutFinalSlashes } from '../contracts/common/text.js';
 import type { Violation } from '../contracts/common/violation.js';
-import { type OutboundPolicy, resolvedUrlFault } from '../outbound/address-guard.js';
+import { type OutboundPolicy, resolvedUrlFault } from '../core/outbound/address-guard.js';
 
 /** Seconds between runs, by interface (decisions 36 and 48). */
 export const INTERVALS = {

@@ -1,6 +1,6 @@
 import type { ConnectionQuery, ConnectionRemoval } from '../contracts/admin/connection.dto.js';
-import type { SqlList } from '../database/list-page.js';
-import type { Sql } from '../database/sql.js';
+import type { SqlList } from '../core/database/list-page.js';
+import type { Sql } from '../core/database/sql.js';
 
 /** A row of a hauler's connection. */
 export interface ConnectionKey {

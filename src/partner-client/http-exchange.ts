@@ -3,10 +3,10 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { HttpService } from '@nestjs/axios';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { AxiosError, type AxiosRequestConfig, type RawAxiosResponseHeaders } from 'axios';
-import { type OutboundEnv, outboundPolicy } from '../outbound/address-guard.js';
-import { guardedAgents } from '../outbound/guarded-agents.js';
-import { isLenientHost } from '../outbound/lenient-hosts.js';
-import { networkFailure } from '../outbound/network-errors.js';
+import { type OutboundEnv, outboundPolicy } from '../core/outbound/address-guard.js';
+import { guardedAgents } from '../core/outbound/guarded-agents.js';
+import { isLenientHost } from '../core/outbound/lenient-hosts.js';
+import { networkFailure } from '../core/outbound/network-errors.js';
 import {
   failureName,
   NO_OUTBOUND_LOG,
@@ -14,7 +14,7 @@ import {
   OUTBOUND_LOG,
   type OutboundCall,
   type OutboundLog,
-} from '../outbound/outbound-log.js';
+} from '../core/outbound/outbound-log.js';
 import { type FailureKind, PartnerFailure, SENTENCES } from './partner-failure.js';
 
 /** The limits of one exchange. */

@@ -3,9 +3,9 @@ import { isDeeper, MAX_JSON_DEPTH, withoutByteOrderMark } from '../contracts/com
 import { type DtoClass, readerOf } from '../contracts/common/fields/field.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { MAX_RECORD_BYTES, MAX_WHOLE_BYTES } from '../contracts/common/answer-limits.js';
-import { type JsonRecord, JsonRecordStream, JsonStreamError } from '../json/json-record-stream.js';
-import { maskSecretsInData } from '../observability/known-secrets.js';
-import { redactText } from '../observability/redaction.js';
+import { type JsonRecord, JsonRecordStream, JsonStreamError } from '../core/json/json-record-stream.js';
+import { maskSecretsInData } from '../core/observability/known-secrets.js';
+import { redactText } from '../core/observability/redaction.js';
 import { errorDetail, PartnerFailure, SENTENCES } from './partner-failure.js';
 
 /** Size of the beginning of a body that shows whether it is an HTML page. */

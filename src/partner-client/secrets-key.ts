@@ -1,9 +1,9 @@
 import { hkdfSync } from 'node:crypto';
-import { StartupError } from '../config/startup-error.js';
-import { migrationPool } from '../database/migrate.js';
-import { isDatabaseUnavailable, SQLSTATE, sqlState } from '../database/postgres-errors.js';
-import { newFingerprint, storedFingerprint, storeFingerprint } from '../database/schema.repository.js';
-import type { Sql } from '../database/sql.js';
+import { StartupError } from '../core/config/startup-error.js';
+import { migrationPool } from '../core/database/migrate.js';
+import { isDatabaseUnavailable, SQLSTATE, sqlState } from '../core/database/postgres-errors.js';
+import { newFingerprint, storedFingerprint, storeFingerprint } from '../core/database/schema.repository.js';
+import type { Sql } from '../core/database/sql.js';
 import { openKey, SealBrokenError } from './connection-keys.service.js';
 import { findStoredSecrets, type StoredSecret } from './stored-secrets.repository.js';
 

@@ -1,4 +1,4 @@
-import type { Sql } from '../database/sql.js';
+import type { Sql } from '../core/database/sql.js';
 
 /** A text that SECRETS_KEY has sealed, with the id of its row. */
 export interface StoredSecret {

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { WorkModule } from '../work/work.module.js';
-import { StorageModule } from '../storage/storage.module.js';
+import { WorkModule } from '../core/work/work.module.js';
+import { StorageModule } from '../core/storage/storage.module.js';
 import { FaultyFiles } from './sandbox/faulty-files.js';
 import { PartnerClock } from './sandbox/partner-clock.js';
 import { VisionScenarios } from './sandbox/vision-scenarios.service.js';

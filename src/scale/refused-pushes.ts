@@ -1,6 +1,6 @@
 import { SCALE_API } from '../contracts/scale/scale.api.js';
-import type { Outbox } from '../events/outbox.js';
-import type { CallSink } from '../http/call.js';
+import type { Outbox } from '../webhooks/events/outbox.js';
+import type { CallSink } from '../core/http/call.js';
 
 /** Statuses of a push that stored nothing and that is refused again if it is sent again. */
 const REFUSED: ReadonlySet<number> = new Set([400, 413, 415, 422]);

@@ -4,9 +4,9 @@ import { callContextOf } from '../auth/caller.js';
 import { Route } from '../auth/route.js';
 import { SCALE_API } from '../contracts/scale/scale.api.js';
 import { CreateScaleTicketRequest } from '../contracts/scale/scale.dto.js';
-import { send } from '../http/answer.js';
-import { JsonBody, rawBodyOf } from '../http/json-body.js';
-import { claimOf } from '../idempotency/idempotency-key.js';
+import { send } from '../core/http/answer.js';
+import { JsonBody, rawBodyOf } from '../core/http/json-body.js';
+import { claimOf } from '../core/idempotency/idempotency-key.js';
 import { TicketService } from './ticket.service.js';
 
 @Controller()

@@ -1,5 +1,5 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
-import { Database } from '../database/database.js';
+import { Database } from '../core/database/database.js';
 import { ExchangeDecisions } from '../exchanges/exchange-decisions.service.js';
 import { ExchangeQueries } from '../exchanges/exchange-queries.service.js';
 import { ScaleController } from './scale.controller.js';

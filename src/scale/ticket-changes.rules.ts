@@ -4,8 +4,8 @@ import { formatInstant } from '../contracts/common/instant.js';
 import { joinPath } from '../contracts/common/path.values.js';
 import { codePoints } from '../contracts/common/text.js';
 import type { CreateScaleTicketRequest, MaterialItem } from '../contracts/scale/scale.dto.js';
-import { maskSecrets } from '../observability/known-secrets.js';
-import { maskJson } from '../observability/redaction.js';
+import { maskSecrets } from '../core/observability/known-secrets.js';
+import { maskJson } from '../core/observability/redaction.js';
 import type { Flow, Ticket, TicketChanges } from './ticket.js';
 
 /** Characters of one text of a change that are kept. Names and ticket numbers are not longer (decision 9). */

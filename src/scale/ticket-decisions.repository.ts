@@ -1,5 +1,5 @@
 import type { TicketResult } from '../contracts/scale/scale.dto.js';
-import type { Sql } from '../database/sql.js';
+import type { Sql } from '../core/database/sql.js';
 import type { Decision, UndecidedCall } from '../exchanges/exchange-decisions.service.js';
 
 interface FoundRevision {

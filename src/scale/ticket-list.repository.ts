@@ -1,8 +1,8 @@
 import type { TicketQuery } from '../contracts/admin/ticket.dto.js';
-import { type ListPage, listPage, type SqlList } from '../database/list-page.js';
-import { listedHaulers } from '../database/hauler-limit.js';
-import type { Sql } from '../database/sql.js';
-import { minUuidv7From } from '../database/uuid.js';
+import { type ListPage, listPage, type SqlList } from '../core/database/list-page.js';
+import { listedHaulers } from '../core/database/hauler-limit.js';
+import type { Sql } from '../core/database/sql.js';
+import { minUuidv7From } from '../core/database/uuid.js';
 import type { TicketPush } from '../exchanges/explanation-facts.js';
 import type { Revision } from './ticket.js';
 import type { TicketEntity } from './ticket.entity.js';

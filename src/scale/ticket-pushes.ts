@@ -3,7 +3,7 @@ import { parseJson } from '../contracts/common/json.js';
 import { readerOf } from '../contracts/common/fields/field.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { CreateScaleTicketRequest, type TicketResult } from '../contracts/scale/scale.dto.js';
-import type { Sql } from '../database/sql.js';
+import type { Sql } from '../core/database/sql.js';
 import { changesOf, keptChanges, NO_CHANGES, type TicketForm } from './ticket-changes.rules.js';
 import { TicketRevisionEntity } from './ticket.entity.js';
 import { findRevisionSizes, type RowSize } from './ticket-list.repository.js';

@@ -8,15 +8,15 @@ import { formatInstant, parseInstant } from '../contracts/common/instant.js';
 import { present } from '../contracts/common/present.js';
 import { MAX_SHOWN_PUSHES } from '../contracts/partner/partner-records.routes.js';
 import type { FlowData } from '../contracts/scale/scale.dto.js';
-import { positionedPage } from '../database/list-page.js';
-import { apiError } from '../errors/app-error.js';
+import { positionedPage } from '../core/database/list-page.js';
+import { apiError } from '../core/errors/app-error.js';
 import type { StoredPushes, TicketPush as StoredTicketPush, WonPush } from '../exchanges/explanation-facts.js';
-import type { JsonList } from '../http/answer.js';
+import type { JsonList } from '../core/http/answer.js';
 import { TicketEntity, TicketRevisionEntity } from './ticket.entity.js';
 import { findTicketPage, findWonPushes, type RowSize } from './ticket-list.repository.js';
 import { chunksOf, readPushes, type StoredPush } from './ticket-pushes.js';
 import type { ListQuery } from '../contracts/admin/list.dto.js';
-import { Database } from '../database/database.js';
+import { Database } from '../core/database/database.js';
 
 /** A DTO whose stored JSON is not parsed. */
 type Unparsed<Dto, Stored extends keyof Dto> = {

@@ -8,7 +8,7 @@ import {
   unknownRecord,
   updatedAtInFuture,
 } from '../contracts/scale/scale.api.js';
-import { apiError, type AppError, violated } from '../errors/app-error.js';
+import { apiError, type AppError, violated } from '../core/errors/app-error.js';
 import type { CatalogFindings, CatalogReference } from '../site-sync/catalog/catalog.repository.js';
 import { DIRECTIONS, type Flow, type Push } from './ticket.js';
 import type { Conflict } from './ticket.rules.js';

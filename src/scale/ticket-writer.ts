@@ -7,15 +7,15 @@ import {
   type TicketResult,
   VERSION_HEADER,
 } from '../contracts/scale/scale.dto.js';
-import { Database } from '../database/database.js';
-import type { Session } from '../database/session.js';
-import { LOCK_TIMEOUT_MS, withLockTimeout } from '../database/settle-batch.js';
-import { AppError, violated } from '../errors/app-error.js';
-import { Outbox, toEvents } from '../events/outbox.js';
-import type { HappenedEvent } from '../events/outbox.repository.js';
-import type { Answer } from '../http/answer.js';
-import type { Claim } from '../idempotency/idempotency.repository.js';
-import { answerOncePerKey, keyReused } from '../idempotency/idempotency-key.js';
+import { Database } from '../core/database/database.js';
+import type { Session } from '../core/database/session.js';
+import { LOCK_TIMEOUT_MS, withLockTimeout } from '../core/database/settle-batch.js';
+import { AppError, violated } from '../core/errors/app-error.js';
+import { Outbox, toEvents } from '../webhooks/events/outbox.js';
+import type { HappenedEvent } from '../webhooks/events/outbox.repository.js';
+import type { Answer } from '../core/http/answer.js';
+import type { Claim } from '../core/idempotency/idempotency.repository.js';
+import { answerOncePerKey, keyReused } from '../core/idempotency/idempotency-key.js';
 import { findReferences, requestCatalog } from '../site-sync/catalog/catalog.repository.js';
 import { catalogViolations, flowConflict, futureViolations, unknownRecords } from './ticket-refusals.rules.js';
 import { BatchState, firstOfRows } from './ticket.rules.js';

@@ -1,8 +1,13 @@
-import { type Columns, instantSql, rowArrays, rowsSql } from '../database/sql.js';
-import type { Session } from '../database/session.js';
-import { awaitStandbys } from '../database/await-standbys.js';
-import { isLostStatement, isTransient, isUniqueViolation, isUniqueViolationIn } from '../database/postgres-errors.js';
-import { EVENT, type Event, insertDeliveries } from '../events/outbox.repository.js';
+import { type Columns, instantSql, rowArrays, rowsSql } from '../core/database/sql.js';
+import type { Session } from '../core/database/session.js';
+import { awaitStandbys } from '../core/database/await-standbys.js';
+import {
+  isLostStatement,
+  isTransient,
+  isUniqueViolation,
+  isUniqueViolationIn,
+} from '../core/database/postgres-errors.js';
+import { EVENT, type Event, insertDeliveries } from '../webhooks/events/outbox.repository.js';
 import { IS_UNKNOWN } from '../site-sync/catalog/catalog.repository.js';
 import { keptChanges } from './ticket-changes.rules.js';
 import { type BatchChanges, byFlows } from './ticket.rules.js';

@@ -1,7 +1,7 @@
 import type { FieldChange } from '../contracts/admin/history.dto.js';
 import { type Instant, instantOf } from '../contracts/common/instant.js';
 import type { CreateScaleTicketRequest, MaterialItem, TicketResult } from '../contracts/scale/scale.dto.js';
-import { timeOfUuidv7, uuidv7 } from '../database/uuid.js';
+import { timeOfUuidv7, uuidv7 } from '../core/database/uuid.js';
 
 /** The two flows of a ticket (section 2.2). */
 export const DIRECTIONS = ['inbound', 'outbound'] as const;

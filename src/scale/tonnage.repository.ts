@@ -1,4 +1,4 @@
-import type { Sql } from '../database/sql.js';
+import type { Sql } from '../core/database/sql.js';
 
 export type TonnageGroup = 'site' | 'material' | 'day' | 'customField';
 

@@ -9,10 +9,10 @@ import {
 } from '../contracts/admin/report.dto.js';
 import { epochMillis } from '../contracts/common/instant.js';
 import { readTimeZone, timeZoneViolation } from '../contracts/common/time-zone.js';
-import { Database } from '../database/database.js';
-import { isInvalidParameter } from '../database/postgres-errors.js';
-import { minUuidv7Of } from '../database/uuid.js';
-import { invalid } from '../errors/app-error.js';
+import { Database } from '../core/database/database.js';
+import { isInvalidParameter } from '../core/database/postgres-errors.js';
+import { minUuidv7Of } from '../core/database/uuid.js';
+import { invalid } from '../core/errors/app-error.js';
 import { siteNames, type TonnageGroup, tonnageParts, type TonnageSums, tonsBetween } from './tonnage.repository.js';
 
 const OTHERS = ['Gallon', 'Cubic Yard', 'Cubic Meter', 'Item'] as const;

@@ -4,8 +4,8 @@ import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { FootageFlow } from '../contracts/admin/footage.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import type { MaterialItem } from '../contracts/scale/scale.dto.js';
-import { Database } from '../database/database.js';
-import { apiError } from '../errors/app-error.js';
+import { Database } from '../core/database/database.js';
+import { apiError } from '../core/errors/app-error.js';
 import { TicketEntity } from './ticket.entity.js';
 import { findWeighedTickets, type WeighedTicketRow } from './ticket-list.repository.js';
 

@@ -1,11 +1,11 @@
 import { Module } from '@nestjs/common';
-import { WorkModule } from '../work/work.module.js';
-import { outboundPolicy } from '../outbound/address-guard.js';
+import { WorkModule } from '../core/work/work.module.js';
+import { outboundPolicy } from '../core/outbound/address-guard.js';
 import { PartnerClientModule } from '../partner-client/partner-client.module.js';
-import { ENV, type ResolvedEnv } from '../config/env.js';
-import { OUTBOUND_LOG, type OutboundLog } from '../outbound/outbound-log.js';
-import { STORAGE, type Storage } from '../storage/storage.js';
-import { StorageModule } from '../storage/storage.module.js';
+import { ENV, type ResolvedEnv } from '../core/config/env.js';
+import { OUTBOUND_LOG, type OutboundLog } from '../core/outbound/outbound-log.js';
+import { STORAGE, type Storage } from '../core/storage/storage.js';
+import { StorageModule } from '../core/storage/storage.module.js';
 import { VisionFindings } from './client/findings.repository.js';
 import { VisionConnections } from './client/vision-connections.repository.js';
 import { VisionClient } from './client/vision.client.js';
@@ -56,7 +56,7 @@ import { Retention } from './recordings/retention.job.js';
  * requests videos and polls for them; `pokes/` makes both due when the partner says so. `downloads/` fetches the files, asks for
  * new links, and tries again what was lost. `recordings/` shows recordings, and deletes files and rows by age, from which `holds/`
  * keeps them. `coverage/` says what there is of each camera and time, and `footage/` what there is around a ticket, and requests
- * what is missing. Their common words are in `range.ts` and `truck.ts`. A row is its own job (`src/work/`, `docs/diagrams.md`).
+ * what is missing. Their common words are in `range.ts` and `truck.ts`. A row is its own job (`src/core/work/`, `docs/diagrams.md`).
  *
  * The doors to the table `recordings`, by what they do: `RecordingsRepository` adds what partners list; `DownloadRepository`
  * writes how a download goes and ends; `RelinkRepository` replaces links; `DownloadRetryRepository` revives what was lost;

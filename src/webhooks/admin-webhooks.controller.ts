@@ -10,7 +10,7 @@ import {
   RotateWebhookSecret,
   WebhookEndpointQuery,
 } from '../contracts/admin/webhook-endpoint.dto.js';
-import { JsonBody } from '../http/json-body.js';
+import { JsonBody } from '../core/http/json-body.js';
 import { Deliveries } from './deliveries.service.js';
 import { WebhookEndpoints } from './endpoints.service.js';
 

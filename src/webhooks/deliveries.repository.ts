@@ -3,9 +3,9 @@ import type { WebhookDeliveryQuery } from '../contracts/admin/webhook-delivery.d
 import type { DeliveryStatus } from '../contracts/webhooks/delivery.values.js';
 import type { DeliveryReason } from '../contracts/webhooks/delivery.values.js';
 import type { EventData, SentTopic } from '../contracts/webhooks/topics.values.js';
-import type { SqlList } from '../database/list-page.js';
-import { onlyRow, type Sql } from '../database/sql.js';
-import { uuidv7 } from '../database/uuid.js';
+import type { SqlList } from '../core/database/list-page.js';
+import { onlyRow, type Sql } from '../core/database/sql.js';
+import { uuidv7 } from '../core/database/uuid.js';
 
 export interface DeliveryRow {
   readonly id: string;

@@ -8,9 +8,9 @@ import {
   type WebhookDeliveryQuery,
 } from '../contracts/admin/webhook-delivery.dto.js';
 import { present } from '../contracts/common/present.js';
-import { Database } from '../database/database.js';
-import { listPage } from '../database/list-page.js';
-import { apiError, invalid } from '../errors/app-error.js';
+import { Database } from '../core/database/database.js';
+import { listPage } from '../core/database/list-page.js';
+import { apiError, invalid } from '../core/errors/app-error.js';
 import { DeliveryJob } from './delivery.job.js';
 import {
   countFailed,

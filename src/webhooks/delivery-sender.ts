@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ENV, type ResolvedEnv } from '../config/env.js';
+import { ENV, type ResolvedEnv } from '../core/config/env.js';
 import { openKey, SealBrokenError } from '../partner-client/connection-keys.service.js';
 import type { DeliveryRow } from './deliveries.repository.js';
 import type { Attempt } from './delivery.rules.js';

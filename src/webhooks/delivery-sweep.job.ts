@@ -1,9 +1,9 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, Logger } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { ENV, type ResolvedEnv } from '../config/env.js';
-import { Database } from '../database/database.js';
-import { isDatabaseUnavailable } from '../database/postgres-errors.js';
-import { Sweep } from '../database/sweep.js';
+import { ENV, type ResolvedEnv } from '../core/config/env.js';
+import { Database } from '../core/database/database.js';
+import { isDatabaseUnavailable } from '../core/database/postgres-errors.js';
+import { Sweep } from '../core/database/sweep.js';
 import { deleteOld, deleteOldest, overfull } from './deliveries.repository.js';
 
 const INTERVAL_MS = 60_000;

@@ -3,13 +3,13 @@ import { LRUCache } from 'lru-cache';
 import type { WebhookDelivery } from '../contracts/admin/webhook-delivery.dto.js';
 import type { DisabledReason } from '../contracts/admin/webhook-endpoint.dto.js';
 import { DELIVERY_REASONS, type DeliveryReason } from '../contracts/webhooks/delivery.values.js';
-import { Database } from '../database/database.js';
-import type { Sql } from '../database/sql.js';
-import { uuidv7 } from '../database/uuid.js';
-import { OutboundSwitch } from '../outbound/outbound-switch.js';
-import type { Next, Run } from '../work/run.js';
-import { PARTNER_LANES } from '../work/work-kind.js';
-import { WorkService } from '../work/work.service.js';
+import { Database } from '../core/database/database.js';
+import type { Sql } from '../core/database/sql.js';
+import { uuidv7 } from '../core/database/uuid.js';
+import { OutboundSwitch } from '../core/outbound/outbound-switch.js';
+import type { Next, Run } from '../core/work/run.js';
+import { PARTNER_LANES } from '../core/work/work-kind.js';
+import { WorkService } from '../core/work/work.service.js';
 import {
   CALLED_ENDPOINTS,
   DELIVERY_LANES,

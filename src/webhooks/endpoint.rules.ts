@@ -1,10 +1,10 @@
 import { isEmail } from 'class-validator';
-import type { Principal } from '../http/principal.js';
+import type { Principal } from '../core/http/principal.js';
 import type { WebhookFormat } from '../contracts/admin/webhook-endpoint.dto.js';
 import type { RuleName } from '../contracts/common/rules.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { TOPIC_NAMES, type TopicName, topicOf } from '../contracts/webhooks/topics.values.js';
-import { type OutboundPolicy, resolvedUrlFault } from '../outbound/address-guard.js';
+import { type OutboundPolicy, resolvedUrlFault } from '../core/outbound/address-guard.js';
 
 /** Endpoints of one partner, and of all together. */
 export const MAX_OWN_ENDPOINTS = 10;

@@ -1,8 +1,8 @@
 import type { DisabledReason, WebhookFormat } from '../contracts/admin/webhook-endpoint.dto.js';
 import type { DeliveryReason } from '../contracts/webhooks/delivery.values.js';
 import type { TopicName } from '../contracts/webhooks/topics.values.js';
-import type { SqlList } from '../database/list-page.js';
-import { onlyRow, type Sql } from '../database/sql.js';
+import type { SqlList } from '../core/database/list-page.js';
+import { onlyRow, type Sql } from '../core/database/sql.js';
 
 export interface EndpointRow {
   readonly id: string;

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Principal } from '../http/principal.js';
-import { ENV, type ResolvedEnv } from '../config/env.js';
+import type { Principal } from '../core/http/principal.js';
+import { ENV, type ResolvedEnv } from '../core/config/env.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { List, ListQuery } from '../contracts/admin/list.dto.js';
 import type { WebhookDelivery } from '../contracts/admin/webhook-delivery.dto.js';
@@ -15,12 +15,12 @@ import {
   type WebhookEndpointRemoval,
 } from '../contracts/admin/webhook-endpoint.dto.js';
 import { present } from '../contracts/common/present.js';
-import { Database } from '../database/database.js';
-import { listPage } from '../database/list-page.js';
-import { isForeignKeyViolation } from '../database/postgres-errors.js';
-import { uuidv7 } from '../database/uuid.js';
-import { apiError, invalid } from '../errors/app-error.js';
-import { outboundPolicy } from '../outbound/address-guard.js';
+import { Database } from '../core/database/database.js';
+import { listPage } from '../core/database/list-page.js';
+import { isForeignKeyViolation } from '../core/database/postgres-errors.js';
+import { uuidv7 } from '../core/database/uuid.js';
+import { apiError, invalid } from '../core/errors/app-error.js';
+import { outboundPolicy } from '../core/outbound/address-guard.js';
 import { sealKey } from '../partner-client/connection-keys.service.js';
 import { DeliveryJob } from './delivery.job.js';
 import { countDeliveries, deleteDeliveries, makeDue } from './deliveries.repository.js';

@@ -1,13 +1,13 @@
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { Inject, Injectable } from '@nestjs/common';
-import { ENV, type ResolvedEnv } from '../config/env.js';
+import { ENV, type ResolvedEnv } from '../core/config/env.js';
 import { storableText } from '../contracts/common/text.js';
-import { outboundPolicy, type OutboundPolicy, urlFault } from '../outbound/address-guard.js';
-import { guardedAgents } from '../outbound/guarded-agents.js';
-import { networkFailure } from '../outbound/network-errors.js';
-import { retryAfterDate } from '../outbound/retry-after.js';
-import { redactText } from '../observability/redaction.js';
+import { outboundPolicy, type OutboundPolicy, urlFault } from '../core/outbound/address-guard.js';
+import { guardedAgents } from '../core/outbound/guarded-agents.js';
+import { networkFailure } from '../core/outbound/network-errors.js';
+import { retryAfterDate } from '../core/outbound/retry-after.js';
+import { redactText } from '../core/observability/redaction.js';
 import type { Attempt } from './delivery.rules.js';
 
 /** For the whole try, from the name resolution to the status of the answer. */

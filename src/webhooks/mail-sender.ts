@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { createTransport } from 'nodemailer';
-import { ENV, type ResolvedEnv } from '../config/env.js';
+import { ENV, type ResolvedEnv } from '../core/config/env.js';
 import { storableText } from '../contracts/common/text.js';
 import type { DeliveryReason } from '../contracts/webhooks/delivery.values.js';
-import { networkCause } from '../outbound/network-errors.js';
-import { redactText } from '../observability/redaction.js';
+import { networkCause } from '../core/outbound/network-errors.js';
+import { redactText } from '../core/observability/redaction.js';
 import { ANSWER_MS } from './http-sender.js';
 import type { Attempt } from './delivery.rules.js';
 

@@ -11,8 +11,8 @@ import {
   RotateWebhookSecret,
 } from '../contracts/admin/webhook-endpoint.dto.js';
 import { PARTNER_API } from '../contracts/partner/partner.api.js';
-import type { Call } from '../http/call.js';
-import { JsonBody } from '../http/json-body.js';
+import type { Call } from '../core/http/call.js';
+import { JsonBody } from '../core/http/json-body.js';
 import { Deliveries } from './deliveries.service.js';
 import { WebhookEndpoints } from './endpoints.service.js';
 

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { OutboundModule } from '../outbound/outbound.module.js';
-import { WorkModule } from '../work/work.module.js';
+import { OutboundModule } from '../core/outbound/outbound.module.js';
+import { WorkModule } from '../core/work/work.module.js';
 import { AdminWebhooksController } from './admin-webhooks.controller.js';
 import { Deliveries } from './deliveries.service.js';
 import { DeliveryJob } from './delivery.job.js';

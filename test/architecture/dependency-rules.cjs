@@ -1,24 +1,20 @@
-/** The levels of CONTRIBUTING.md. Modules of level 2 and 3 never import each other, with the exceptions below. */
+/** The levels of CONTRIBUTING.md. Modules of levels 2 and 3 never import each other, with the exceptions below. */
 const modules = (...names) => `^src/(${names.join('|')})/`;
-const L0 = ['contracts', 'config'];
-const L1 = [
-  ...[
-    'admin-client',
-    'conformance',
-    'database',
-    'errors',
-    'http',
-    'json',
-    'media',
-    'observability',
-    'outbound',
-    'text',
-  ],
-];
-const L2 = ['auth', 'events', 'exchanges', 'partner-client', 'storage', 'work', 'idempotency', 'sandbox'];
-const L3 = ['scale', 'accounts', 'site-sync', 'vision', 'reference-partner'];
-const L4 = ['admin', 'partner-api', 'docs', 'health', 'cli', 'demo', 'console', 'webhooks'];
-const ENTRY = '^src/(app\\.module|app\\.setup|cluster|main)\\.ts$';
+const L0 = ['contracts', 'core/config'];
+/** What every module stands on, from the bottom: a folder imports those before it alone. */
+const CORE = [
+  ['text', 'json', 'media', 'errors'],
+  ['database'],
+  ['outbound'],
+  ['observability'],
+  ['storage', 'work', 'http'],
+  ['idempotency'],
+].map((names) => names.map((name) => `core/${name}`));
+const L1 = [...CORE.flat(), 'conformance'];
+const L2 = ['auth', 'exchanges', 'partner-client'];
+const L3 = ['scale', 'accounts', 'site-sync', 'vision', 'reference-partner', 'webhooks'];
+const L4 = ['admin', 'cli', 'demo', 'console', 'embedded-postgres'];
+const ENTRY = '^src/(app\\.module|app\\.setup|main|migrate)\\.ts$';
 
 const above = {
   0: [...L1, ...L2, ...L3, ...L4],
@@ -63,6 +59,12 @@ module.exports = {
     noUpward(1, L1),
     noUpward(2, L2),
     noUpward(3, L3),
+    ...CORE.map((names, floor) => ({
+      name: `core-floor-${floor}-imports-downwards`,
+      severity: 'error',
+      from: { path: `^src/(${names.join('|')})/` },
+      to: { path: modules(...CORE.slice(floor).flat()), pathNot: '^src/$1/' },
+    })),
     {
       name: 'entry-is-the-top',
       severity: 'error',
@@ -77,12 +79,12 @@ module.exports = {
     },
     {
       name: 'level-3-modules-are-independent',
-      comment: 'only scale reads the catalog of site-sync',
+      comment: 'only scale reads the catalog of site-sync; what happens is written into the outbox of webhooks',
       severity: 'error',
       from: { path: `^src/(${L3.join('|')})/` },
       to: {
         path: modules(...L3),
-        pathNot: '^src/($1/|site-sync/catalog/catalog\\.repository\\.ts$)',
+        pathNot: '^src/($1/|site-sync/catalog/catalog\\.repository\\.ts$|webhooks/events/)',
       },
     },
     {
@@ -103,7 +105,7 @@ module.exports = {
         'the command line uses the admin API over HTTP, by its contract; the commands of the database open it themselves',
       severity: 'error',
       from: { path: '^src/cli/', pathNot: '^src/cli/database-commands\\.ts$' },
-      to: { path: '^src/', pathNot: '^src/(cli|admin-client|contracts|config|text)/' },
+      to: { path: '^src/', pathNot: '^src/(cli|contracts|core/(config|text))/' },
     },
     {
       name: 'database-commands-load-little-more',
@@ -111,7 +113,7 @@ module.exports = {
       from: { path: '^src/cli/database-commands\\.ts$' },
       to: {
         path: '^src/',
-        pathNot: '^src/(cli|admin-client|contracts|config|text)/|^src/embedded-postgres/running-server\\.ts$',
+        pathNot: '^src/(cli|contracts|core/(config|text))/|^src/embedded-postgres/running-server\\.ts$',
       },
     },
     {
@@ -152,14 +154,14 @@ module.exports = {
       from: { path: '^src/conformance/' },
       to: {
         path: '^src/|^node_modules/(@nestjs|typeorm|pg)/',
-        pathNot: '^src/(conformance|contracts|media|text)/',
+        pathNot: '^src/(conformance|contracts|core/(media|text))/',
       },
     },
     {
       name: 'contracts-load-no-framework',
       comment: 'clients and the command line load the contracts',
       severity: 'error',
-      from: { path: '^src/(contracts|admin-client)/' },
+      from: { path: '^src/(contracts/|cli/admin-client\\.ts$)' },
       to: { path: '^node_modules/(@nestjs|typeorm|pg)/', dependencyTypesNot: ['type-only'] },
     },
     {
@@ -167,7 +169,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: '^src/(embedded-postgres/|main\\.ts|database/migrate-command\\.ts|cli/database-commands\\.ts)',
+        pathNot: '^src/(embedded-postgres/|main\\.ts|migrate\\.ts|cli/database-commands\\.ts)',
       },
       to: { path: '^src/embedded-postgres/' },
     },

@@ -4,8 +4,8 @@ import { DataSource } from 'typeorm';
 import { AccountEntity } from '../../src/accounts/account.entity.js';
 import { newAccountRow } from '../../src/accounts/account-row.js';
 import type { CreateAccountRequest } from '../../src/contracts/account/account.dto.js';
-import { createDataSourceOptions } from '../../src/database/data-source.js';
-import { Database } from '../../src/database/database.js';
+import { createDataSourceOptions } from '../../src/core/database/data-source.js';
+import { Database } from '../../src/core/database/database.js';
 import type { BenchDatabase } from './database.js';
 import type { Asked } from './load.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../src/embedded-postgres/start-embedded-postgres.js';
-import { migrate } from '../../src/database/migrate.js';
+import { migrate } from '../../src/core/database/migrate.js';
 import { atEnd } from './cleanup.js';
 
 export interface BenchDatabase {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { uuidv7 } from '../../src/database/uuid.js';
+import { uuidv7 } from '../../src/core/database/uuid.js';
 
 type Plain = Record<string, unknown>;
 type Cell = string | null;

@@ -14,7 +14,7 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 import { testServer } from '../support/test-run.js';
 
 const SERVICE = 'src/main.ts';
-const MIGRATE = 'src/database/migrate-command.ts';
+const MIGRATE = 'src/migrate.ts';
 const SECRETS = { ADMIN_TOKEN: 'test-admin-token-0123456789', SECRETS_KEY: '5a'.repeat(32), LOG_LEVEL: 'silent' };
 
 let database: TestDatabase;

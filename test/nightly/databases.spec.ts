@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { readEnv } from '../../src/config/env.js';
-import { Database } from '../../src/database/database.js';
-import { Pool } from '../../src/database/pool.js';
-import { reasonOf } from '../../src/database/reason.js';
+import { readEnv } from '../../src/core/config/env.js';
+import { Database } from '../../src/core/database/database.js';
+import { Pool } from '../../src/core/database/pool.js';
+import { reasonOf } from '../../src/core/database/reason.js';
 import { DatabaseStage } from '../support/database-stage.js';
 import { requireLinux } from '../support/programs.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';

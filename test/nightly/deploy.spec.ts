@@ -2,7 +2,7 @@ import { execFileSync, spawnSync, type SpawnSyncReturns } from 'node:child_proce
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { serviceVersion } from '../../src/config/version.js';
+import { serviceVersion } from '../../src/core/config/version.js';
 import { freePort } from '../support/free-port.js';
 import { requiredProgram } from '../support/programs.js';
 import { testServer } from '../support/test-run.js';

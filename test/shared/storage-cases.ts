@@ -3,11 +3,11 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { describe, expect, test } from '@jest/globals';
-import { uuidv7 } from '../../src/database/uuid.js';
-import type { Draft } from '../../src/storage/draft.js';
-import type { Storage } from '../../src/storage/storage.js';
-import { storageName } from '../../src/storage/storage-names.js';
-import { DraftReplacedError, NotStoredError } from '../../src/storage/storage-errors.js';
+import { uuidv7 } from '../../src/core/database/uuid.js';
+import type { Draft } from '../../src/core/storage/draft.js';
+import type { Storage } from '../../src/core/storage/storage.js';
+import { storageName } from '../../src/core/storage/storage-names.js';
+import { DraftReplacedError, NotStoredError } from '../../src/core/storage/storage-errors.js';
 
 /** A storage under test, and what is left of drafts and uploads in it. */
 export interface StorageUnderTest {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
-import { uuidv7 } from '../../src/database/uuid.js';
+import { uuidv7 } from '../../src/core/database/uuid.js';
 
 /** Writes catalog records as a synchronisation would have left them; every id is the partner's. */
 export class CatalogFixture {

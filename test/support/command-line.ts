@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { runCommandLine } from '../../src/cli/program.js';
-import type { LocalService } from '../../src/config/local-service.js';
+import type { LocalService } from '../../src/core/config/local-service.js';
 import type { TestApp } from './app.js';
 
 export interface CommandOutcome {

@@ -1,6 +1,6 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { readEnv, type ResolvedEnv } from '../../src/config/env.js';
+import { readEnv, type ResolvedEnv } from '../../src/core/config/env.js';
 import { TEST_ADMIN_TOKEN, TEST_SECRETS_KEY, testServer } from './test-run.js';
 
 /**

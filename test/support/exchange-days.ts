@@ -1,6 +1,6 @@
-import { createPartition } from '../../src/database/partitions.repository.js';
-import { PARTITIONED, partitionOf } from '../../src/database/partitions.rules.js';
-import type { Database } from '../../src/database/database.js';
+import { createPartition } from '../../src/core/database/partitions.repository.js';
+import { PARTITIONED, partitionOf } from '../../src/core/database/partitions.rules.js';
+import type { Database } from '../../src/core/database/database.js';
 
 /** Creates the partitions of exchanges for the days (UTC) from `first` to `last`. */
 export async function createExchangeDays(database: Database, first: Date, last: Date): Promise<void> {

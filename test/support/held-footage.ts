@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { uuidv7 } from '../../src/database/uuid.js';
-import { STORAGE, type Storage } from '../../src/storage/storage.js';
+import { uuidv7 } from '../../src/core/database/uuid.js';
+import { STORAGE, type Storage } from '../../src/core/storage/storage.js';
 import { recordingFile } from '../../src/vision/recordings/recording.rules.js';
 import type { TestApp } from './app.js';
 import { addRecordings } from './rows.js';

@@ -1,4 +1,4 @@
-import type { Storage } from '../../src/storage/storage.js';
+import type { Storage } from '../../src/core/storage/storage.js';
 import type { DownloadOrder, ResumePoint } from '../../src/vision/downloads/downloader.js';
 import { Downloader } from '../../src/vision/downloads/downloader.js';
 

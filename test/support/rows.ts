@@ -2,7 +2,7 @@ import type { TestApp } from './app.js';
 import type { DataSource } from 'typeorm';
 import { randomBytes, randomUUID, createHash } from 'node:crypto';
 import { onServer } from './test-run.js';
-import { uuidv7 } from '../../src/database/uuid.js';
+import { uuidv7 } from '../../src/core/database/uuid.js';
 import { NO_COUNTS } from '../../src/site-sync/sync/kinds.js';
 import { cameraSql } from '../../src/vision/camera.sql.js';
 import { FILL_CAMERAS } from '../../migrations/1795740000000-know-cameras.js';

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { isWellFormedKey } from '../../src/observability/key-form.js';
+import { isWellFormedKey } from '../../src/core/observability/key-form.js';
 import { openKey } from '../../src/partner-client/connection-keys.service.js';
 import { onServer, TEST_ADMIN_TOKEN, TEST_SECRETS_KEY, TEST_SERVER_VARIABLE, type TestServer } from './test-run.js';
 import { takeWritten } from './written-text.js';

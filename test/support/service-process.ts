@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { ResolvedEnv } from '../../src/config/env.js';
+import type { ResolvedEnv } from '../../src/core/config/env.js';
 import { fromSource } from './from-source.js';
 import { heldChild } from './held.js';
 import { testServer } from './test-run.js';

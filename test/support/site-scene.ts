@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { CatalogKiosk, CatalogMaterial, CatalogSite } from '../../src/contracts/admin/catalog.dto.js';
 import type { QuarantinedRecord } from '../../src/contracts/admin/sync-refusal.dto.js';
 import type { SyncRun } from '../../src/contracts/admin/sync-run.dto.js';
-import { WorkService } from '../../src/work/work.service.js';
+import { WorkService } from '../../src/core/work/work.service.js';
 import { lockCatalog } from '../../src/site-sync/sync/catalog-sync.repository.js';
 import { SITE_SYNC_WORK } from '../../src/site-sync/sync/sync-runs.repository.js';
 import { createHauler } from './api-keys.js';

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { Database } from '../../src/database/database.js';
+import { Database } from '../../src/core/database/database.js';
 import { held } from './held.js';
 import { reportSecrets } from './secret-search.js';
 import { createDatabase } from './test-run.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { lockFolder } from '../../src/embedded-postgres/folder-lock.js';
 import { stopOrphan } from '../../src/embedded-postgres/postmaster.js';
 import { startEmbeddedPostgres } from '../../src/embedded-postgres/start-embedded-postgres.js';
-import { migrate } from '../../src/database/migrate.js';
+import { migrate } from '../../src/core/database/migrate.js';
 import { databaseUrl, onServer, TEST_SERVER_VARIABLE, type TestServer } from './test-run.js';
 
 const FOLDER_PREFIX = 'haulbridge-test-';

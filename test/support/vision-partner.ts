@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sealKey } from '../../src/partner-client/connection-keys.service.js';
-import { WorkService } from '../../src/work/work.service.js';
+import { WorkService } from '../../src/core/work/work.service.js';
 import { expect } from '@jest/globals';
 import type { TestApp } from './app.js';
 import { eventually } from './eventually.js';

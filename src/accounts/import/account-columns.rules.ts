@@ -4,10 +4,10 @@ import { csvColumns } from '../../contracts/common/csv.js';
 import { readerOf } from '../../contracts/common/fields/field.js';
 import type { JsonObject } from '../../contracts/common/json.js';
 import type { Violation } from '../../contracts/common/violation.js';
-import { invalid } from '../../errors/app-error.js';
-import { unguarded } from '../../http/csv.js';
-import type { CsvRow } from '../../http/csv-rows.js';
-import { isNearly } from '../../http/json-body.js';
+import { invalid } from '../../core/errors/app-error.js';
+import { unguarded } from '../../core/http/csv.js';
+import type { CsvRow } from '../../core/http/csv-rows.js';
+import { isNearly } from '../../core/http/json-body.js';
 
 /** The columns of the export. Those that the platform sets are read for comparison, or not at all. */
 const KNOWN = csvColumns({ elements: [Account] }).map(({ name }) => name);

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { Inject, Injectable } from '@nestjs/common';
 import { HaulersService } from '../../auth/haulers.service.js';
-import { ENV, type ResolvedEnv } from '../../config/env.js';
+import { ENV, type ResolvedEnv } from '../../core/config/env.js';
 import {
   ACCOUNT_IMPORT_MAX_ROWS,
   type AccountImport,
   type AccountImportQuery,
 } from '../../contracts/admin/account-import.dto.js';
-import { Semaphore } from '../../database/semaphore.js';
-import { AppError, invalid, unavailable } from '../../errors/app-error.js';
-import { csvRows, delimiterOf, utf8Bytes } from '../../http/csv-rows.js';
+import { Semaphore } from '../../core/database/semaphore.js';
+import { AppError, invalid, unavailable } from '../../core/errors/app-error.js';
+import { csvRows, delimiterOf, utf8Bytes } from '../../core/http/csv-rows.js';
 import { columnsOf, type ReadRow, readRow } from './account-columns.rules.js';
 import { ImportBatches } from './import-batches.js';
 import { ImportReport } from './import-report.js';

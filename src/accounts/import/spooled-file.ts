@@ -1,8 +1,8 @@
 import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../config/private-modes.js';
-import { unavailable } from '../../errors/app-error.js';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../core/config/private-modes.js';
+import { unavailable } from '../../core/errors/app-error.js';
 
 const HEAD_BYTES = 65_536;
 

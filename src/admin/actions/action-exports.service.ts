@@ -5,8 +5,8 @@ import { ActionLog } from '../../auth/action-log.repository.js';
 import { changesOf } from '../../auth/action.rules.js';
 import type { Action, ActionQuery } from '../../contracts/admin/action.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
-import { acceptsStream, listAnswer } from '../../http/list-answer.js';
-import { servedBy } from '../../http/call.js';
+import { acceptsStream, listAnswer } from '../../core/http/list-answer.js';
+import { servedBy } from '../../core/http/call.js';
 import { NamedActions } from './actions.service.js';
 
 /** The action log as a page, or as a whole, which is an action too. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../database/database.js';
+import { Database } from '../../core/database/database.js';
 
 /** A changed thing, or the key of a caller, with its hauler. It is found while its row is kept, also when it is deleted. */
 export interface NamedThing {

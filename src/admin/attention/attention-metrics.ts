@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Gauge } from 'prom-client';
-import { Metrics } from '../../observability/metrics.js';
+import { Metrics } from '../../core/observability/metrics.js';
 import { AttentionService } from './attention.service.js';
 
 /** Counts what needs attention, for one alert over all of it. */

@@ -11,7 +11,7 @@ import type { EventData, TopicName } from '../../contracts/webhooks/topics.value
 import type { RefusedPushes } from '../../contracts/admin/overview.dto.js';
 import type { OwnAttentionItem, OwnAttentionKind } from '../../contracts/partner/own-attention.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
-import { timeOfUuidv7 } from '../../database/uuid.js';
+import { timeOfUuidv7 } from '../../core/database/uuid.js';
 import type { EndingKey } from '../../auth/api-key.repository.js';
 import type { FailingCalls } from '../../exchanges/failing-calls.repository.js';
 import { reasonSentence } from '../../exchanges/reasons.rules.js';

@@ -1,13 +1,13 @@
 import { endingKeys } from '../../auth/api-key.repository.js';
 import type { AttentionKind } from '../../contracts/admin/attention.dto.js';
-import type { Database } from '../../database/database.js';
-import { partitionsAhead } from '../../database/partitions.repository.js';
-import { PARTITIONED } from '../../database/partitions.rules.js';
-import { AppError, withTimeout } from '../../errors/app-error.js';
+import type { Database } from '../../core/database/database.js';
+import { partitionsAhead } from '../../core/database/partitions.repository.js';
+import { PARTITIONED } from '../../core/database/partitions.rules.js';
+import { AppError, withTimeout } from '../../core/errors/app-error.js';
 import type { ExchangeLog } from '../../exchanges/exchange-log.service.js';
-import type { ReadinessService } from '../../health/readiness.service.js';
-import type { Storage, StorageHealth } from '../../storage/storage.js';
-import type { WorkService } from '../../work/work.service.js';
+import type { ReadinessService } from '../health/readiness.service.js';
+import type { Storage, StorageHealth } from '../../core/storage/storage.js';
+import type { WorkService } from '../../core/work/work.service.js';
 import { keyNotice, type Notice } from './attention.rules.js';
 import {
   clockNotices,

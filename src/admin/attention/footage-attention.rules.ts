@@ -1,4 +1,4 @@
-import { timeOfUuidv7 } from '../../database/uuid.js';
+import { timeOfUuidv7 } from '../../core/database/uuid.js';
 import type { RecordingReason } from '../../contracts/admin/recording.dto.js';
 import type { LostClipsRow, LostRow, UnreadRow } from '../../vision/recordings/footage-attention.repository.js';
 import type { RiskRow } from '../../vision/downloads/download.repository.js';

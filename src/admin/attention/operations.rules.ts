@@ -1,6 +1,6 @@
 import type { AttentionKind } from '../../contracts/admin/attention.dto.js';
-import type { PartitionedTable } from '../../database/partitions.rules.js';
-import { KEEPS_VERSIONS, type StorageHealth } from '../../storage/storage.js';
+import type { PartitionedTable } from '../../core/database/partitions.rules.js';
+import { KEEPS_VERSIONS, type StorageHealth } from '../../core/storage/storage.js';
 import { consolePage, counted, durationOf, type Notice } from './attention.rules.js';
 import type { Standby, UnreadSlot } from './replication.repository.js';
 

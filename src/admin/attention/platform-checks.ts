@@ -1,9 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Database } from '../../database/database.js';
+import { Database } from '../../core/database/database.js';
 import { ExchangeHours } from '../../exchanges/exchange-hours.repository.js';
 import { ExchangeLog } from '../../exchanges/exchange-log.service.js';
 import { failingCalls } from '../../exchanges/failing-calls.repository.js';
-import { OutboundSwitch } from '../../outbound/outbound-switch.js';
+import { OutboundSwitch } from '../../core/outbound/outbound-switch.js';
 import {
   failedRuns,
   finishedRuns,

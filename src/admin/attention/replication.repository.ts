@@ -1,4 +1,4 @@
-import { onlyRow, type Sql } from '../../database/sql.js';
+import { onlyRow, type Sql } from '../../core/database/sql.js';
 
 /** A standby that is connected. Without pg_monitor, PostgreSQL hides all but its name. */
 export interface Standby {

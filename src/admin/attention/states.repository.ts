@@ -1,4 +1,4 @@
-import { onlyRow, type Sql } from '../../database/sql.js';
+import { onlyRow, type Sql } from '../../core/database/sql.js';
 import type { AnnouncedState, Change, ConnectionState, StateEndpoint } from './states.rules.js';
 
 /** An arbitrary number: one instance at a time announces states. */

@@ -1,6 +1,6 @@
 import { BundledRecording, BundledView, type BundleProblem } from '../../contracts/admin/hold-bundle.dto.js';
 import { present } from '../../contracts/common/present.js';
-import type { Published } from '../../storage/draft.js';
+import type { Published } from '../../core/storage/draft.js';
 import type { HeldRow, SeenRow } from './hold-bundle.repository.js';
 
 /** Only letters, digits and dashes: every system can store the name, and no spreadsheet or shell reads it otherwise. */

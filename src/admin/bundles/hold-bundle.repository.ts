@@ -1,6 +1,6 @@
 import type { ActionPerson } from '../../contracts/admin/action.dto.js';
 import type { HoldBundleQuery } from '../../contracts/admin/hold-bundle.dto.js';
-import { onlyRow, type Sql } from '../../database/sql.js';
+import { onlyRow, type Sql } from '../../core/database/sql.js';
 import { isWithin } from '../../vision/holds/held.sql.js';
 import type { HoldRow } from '../../vision/holds/holds.repository.js';
 

@@ -1,9 +1,9 @@
 import type { BundledRecording, BundledView, HoldBundleQuery } from '../../contracts/admin/hold-bundle.dto.js';
 import type { HoldDetails } from '../../contracts/admin/hold.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
-import type { Database } from '../../database/database.js';
-import type { Storage } from '../../storage/storage.js';
-import { ifNotStored } from '../../storage/storage-errors.js';
+import type { Database } from '../../core/database/database.js';
+import type { Storage } from '../../core/storage/storage.js';
+import { ifNotStored } from '../../core/storage/storage-errors.js';
 import { recordingFile } from '../../vision/recordings/recording.rules.js';
 import { fileNameOf, toBundled, toSeen, type WrittenFile } from './bundle.rules.js';
 import { findActions, findBundle, type HeldRow } from './hold-bundle.repository.js';

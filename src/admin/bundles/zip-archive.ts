@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
-import type { Published } from '../../storage/draft.js';
+import type { Published } from '../../core/storage/draft.js';
 
 interface EntryOptions {
   readonly mtime: Date;

@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/sql.js';
+import type { Sql } from '../../core/database/sql.js';
 
 /** What names a person or company in the account. */
 export interface AccountValues {

@@ -1,5 +1,5 @@
 import type { ErasureCounts } from '../../contracts/admin/erasure.dto.js';
-import type { Sql } from '../../database/sql.js';
+import type { Sql } from '../../core/database/sql.js';
 import {
   type AccountValues,
   deleteAccount,

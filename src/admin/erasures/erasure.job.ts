@@ -1,9 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Database } from '../../database/database.js';
-import type { Sql } from '../../database/sql.js';
+import { Database } from '../../core/database/database.js';
+import type { Sql } from '../../core/database/sql.js';
 import { ExchangeLog } from '../../exchanges/exchange-log.service.js';
-import type { Next, Run } from '../../work/run.js';
-import { WorkService } from '../../work/work.service.js';
+import type { Next, Run } from '../../core/work/run.js';
+import { WorkService } from '../../core/work/work.service.js';
 import { eraseAccount } from './account-erasure.js';
 import { findAccount } from './account-erasure.repository.js';
 import { countsOf } from './erasure.rules.js';

@@ -7,7 +7,7 @@ import {
 import { formatInstant } from '../../contracts/common/instant.js';
 import { present } from '../../contracts/common/present.js';
 import type { Violation } from '../../contracts/common/violation.js';
-import { KEEPS_VERSIONS } from '../../storage/storage.js';
+import { KEEPS_VERSIONS } from '../../core/storage/storage.js';
 import { rangeViolations } from '../../vision/holds/holds.service.js';
 import type { ErasureRow, ErasureTarget } from './erasures.repository.js';
 

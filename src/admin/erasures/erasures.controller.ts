@@ -5,7 +5,7 @@ import { Route } from '../../auth/route.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import { CreateErasure, ErasureQuery } from '../../contracts/admin/erasure.dto.js';
 import { IdParam } from '../../contracts/admin/list.dto.js';
-import { JsonBody } from '../../http/json-body.js';
+import { JsonBody } from '../../core/http/json-body.js';
 import { Erasures } from './erasures.service.js';
 
 @Controller()

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Erasure, ErasureCounts, ErasureQuery } from '../../contracts/admin/erasure.dto.js';
-import { Database } from '../../database/database.js';
-import { type ListPage, listPage } from '../../database/list-page.js';
-import { instantSql, onlyRow, type Sql } from '../../database/sql.js';
-import { uuidv7 } from '../../database/uuid.js';
+import { Database } from '../../core/database/database.js';
+import { type ListPage, listPage } from '../../core/database/list-page.js';
+import { instantSql, onlyRow, type Sql } from '../../core/database/sql.js';
+import { uuidv7 } from '../../core/database/uuid.js';
 import { isWithin } from '../../vision/holds/held.sql.js';
 import { cameraSql } from '../../vision/camera.sql.js';
 

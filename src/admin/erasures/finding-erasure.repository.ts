@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/sql.js';
+import type { Sql } from '../../core/database/sql.js';
 import type { ErasureTarget } from './erasures.repository.js';
 import { isOfRange, isOfTruck } from './named-footage.rules.js';
 

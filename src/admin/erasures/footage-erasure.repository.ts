@@ -1,4 +1,4 @@
-import { onlyRow, type Sql } from '../../database/sql.js';
+import { onlyRow, type Sql } from '../../core/database/sql.js';
 import { isHeld, isWithin } from '../../vision/holds/held.sql.js';
 import { forgetDays, RECORDED_TIME, type RecordedTime } from '../../vision/recordings/coverage-days.repository.js';
 

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ErasureCounts } from '../../contracts/admin/erasure.dto.js';
-import { Database } from '../../database/database.js';
-import type { Sql } from '../../database/sql.js';
-import { STORAGE, type Storage } from '../../storage/storage.js';
+import { Database } from '../../core/database/database.js';
+import type { Sql } from '../../core/database/sql.js';
+import { STORAGE, type Storage } from '../../core/storage/storage.js';
 import { RemovedClips } from '../../vision/clips/removed-clips.service.js';
 import { lockRemoval } from '../../vision/holds/holds.repository.js';
 import { recordingFile } from '../../vision/recordings/recording.rules.js';
@@ -12,7 +12,7 @@ import {
   type RemovedFile,
   storeRemoved,
 } from '../../vision/recordings/removed-files.repository.js';
-import type { Next, Run } from '../../work/run.js';
+import type { Next, Run } from '../../core/work/run.js';
 import { sumOf } from './erasure.rules.js';
 import { type ErasureRow, ErasuresRepository } from './erasures.repository.js';
 import { redactByReference } from './exchange-erasure.repository.js';

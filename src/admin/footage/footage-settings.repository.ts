@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { SetTicketFootage } from '../../contracts/admin/footage.dto.js';
-import { Database } from '../../database/database.js';
-import { onlyRow } from '../../database/sql.js';
+import { Database } from '../../core/database/database.js';
+import { onlyRow } from '../../core/database/sql.js';
 
 export interface FootageSetting extends Required<SetTicketFootage> {
   readonly haulerId: string;

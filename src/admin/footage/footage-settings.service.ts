@@ -5,7 +5,7 @@ import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import { type SetTicketFootage, TicketFootageSetting } from '../../contracts/admin/footage.dto.js';
 import { present } from '../../contracts/common/present.js';
 import type { Violation } from '../../contracts/common/violation.js';
-import { apiError, invalid } from '../../errors/app-error.js';
+import { apiError, invalid } from '../../core/errors/app-error.js';
 import { findConnection } from '../../partner-client/connections.service.js';
 import { TicketFootageRepository } from './footage-settings.repository.js';
 

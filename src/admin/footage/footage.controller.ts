@@ -5,7 +5,7 @@ import { Route } from '../../auth/route.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import { SetTicketFootage } from '../../contracts/admin/footage.dto.js';
 import { IdParam } from '../../contracts/admin/list.dto.js';
-import { JsonBody } from '../../http/json-body.js';
+import { JsonBody } from '../../core/http/json-body.js';
 import { TicketFootageSettings } from './footage-settings.service.js';
 import { TicketFootageService } from './ticket-footage.service.js';
 

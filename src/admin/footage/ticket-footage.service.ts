@@ -7,7 +7,7 @@ import type {
   TicketFootage,
   TicketFootageRequests,
 } from '../../contracts/admin/footage.dto.js';
-import { apiError } from '../../errors/app-error.js';
+import { apiError } from '../../core/errors/app-error.js';
 import { findConnection } from '../../partner-client/connections.service.js';
 import { type WeighedTicket, WeighedTickets } from '../../scale/weighed-tickets.js';
 import { type FootageQuery, TruckFootage } from '../../vision/footage/truck-footage.service.js';

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import { ENV, type Env } from '../../config/env.js';
+import { ENV, type Env } from '../../core/config/env.js';
 import type { OverviewDay, OverviewDays, OverviewDaysQuery } from '../../contracts/admin/overview.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { readTimeZone, type TimeZone, timeZoneViolation } from '../../contracts/common/time-zone.js';
-import { Database } from '../../database/database.js';
-import { listedHaulers, withoutLimit } from '../../database/hauler-limit.js';
-import { minUuidv7Of } from '../../database/uuid.js';
-import { invalid } from '../../errors/app-error.js';
+import { Database } from '../../core/database/database.js';
+import { listedHaulers, withoutLimit } from '../../core/database/hauler-limit.js';
+import { minUuidv7Of } from '../../core/database/uuid.js';
+import { invalid } from '../../core/errors/app-error.js';
 import { ExchangeReasonCounts } from '../../exchanges/exchange-reasons.service.js';
 import { TonnageReport } from '../../scale/tonnage.service.js';
 import { FootageSums } from '../../vision/coverage/footage-sums.service.js';

@@ -2,7 +2,7 @@ import { Controller, Inject, Query } from '@nestjs/common';
 import { Route } from '../../auth/route.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import { OverviewDaysQuery } from '../../contracts/admin/overview.dto.js';
-import { ENV, type Env } from '../../config/env.js';
+import { ENV, type Env } from '../../core/config/env.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { ExchangeHours } from '../../exchanges/exchange-hours.repository.js';
 import { StoredHours } from '../../vision/recordings/recordings.service.js';

@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/sql.js';
+import type { Sql } from '../../core/database/sql.js';
 
 /** Undefined: all. */
 export type Haulers = readonly string[] | undefined;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FoundKind } from '../../contracts/admin/search.dto.js';
-import { Database } from '../../database/database.js';
+import { Database } from '../../core/database/database.js';
 
 /** A thing that was found. Sentences are made of it in `search.rules.ts`. */
 export interface FoundRow {

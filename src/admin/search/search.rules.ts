@@ -1,7 +1,7 @@
 import type { Found, FoundKind } from '../../contracts/admin/search.dto.js';
 import type { Reference, ReferenceKind } from '../../contracts/common/references.js';
 import { formatInstant } from '../../contracts/common/instant.js';
-import { timeOfUuidv7 } from '../../database/uuid.js';
+import { timeOfUuidv7 } from '../../core/database/uuid.js';
 import type { ExchangeListRow } from '../../exchanges/exchanges.repository.js';
 import { reasonSentence } from '../../exchanges/reasons.rules.js';
 import { consolePage } from '../attention/attention.rules.js';

@@ -4,10 +4,10 @@ import { keyPrefix } from '../../auth/api-key.js';
 import { haulerNames } from '../../auth/haulers.repository.js';
 import type { Found, SearchResults } from '../../contracts/admin/search.dto.js';
 import { isUuid } from '../../contracts/common/text.js';
-import { Database } from '../../database/database.js';
-import { listedHaulers } from '../../database/hauler-limit.js';
+import { Database } from '../../core/database/database.js';
+import { listedHaulers } from '../../core/database/hauler-limit.js';
 import { ExchangeQueries } from '../../exchanges/exchange-queries.service.js';
-import { isWellFormedKey } from '../../observability/key-form.js';
+import { isWellFormedKey } from '../../core/observability/key-form.js';
 import { SearchRepository } from './search.repository.js';
 import { foundExchange, foundThing, LOOKS, referencesOf, soughtText } from './search.rules.js';
 

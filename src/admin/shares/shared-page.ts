@@ -1,6 +1,6 @@
 import type { FootageFlow } from '../../contracts/admin/footage.dto.js';
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
-import { Html, html, page } from '../../http/lone-page.js';
+import { Html, html, page } from '../../core/http/lone-page.js';
 import type { TicketContents } from '../../scale/weighed-tickets.js';
 
 /** What the page of a link shows. */

@@ -1,10 +1,10 @@
-import { LONE_PAGE_HEADERS } from '../../http/lone-page.js';
+import { LONE_PAGE_HEADERS } from '../../core/http/lone-page.js';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ActionLog } from '../../auth/action-log.repository.js';
 import { hashKey } from '../../auth/api-key.js';
 import { GuessLimit } from '../../auth/guess-limit.js';
-import { AppError } from '../../errors/app-error.js';
+import { AppError } from '../../core/errors/app-error.js';
 import { Recordings } from '../../vision/recordings/recordings.service.js';
 import { ShareContents } from './share-contents.service.js';
 import { askingPage, BROKEN_LINK_PAGE, sharedPage } from './shared-page.js';

@@ -6,8 +6,8 @@ import { DryRunQuery } from '../../contracts/admin/fields.js';
 import { IdParam, ListQuery } from '../../contracts/admin/list.dto.js';
 import { CreateRecordingShare, ShareQuery } from '../../contracts/admin/share.dto.js';
 import { SHARED_API } from '../../contracts/admin/shares.routes.js';
-import { JsonBody } from '../../http/json-body.js';
-import { requestedOrigin } from '../../http/url.js';
+import { JsonBody } from '../../core/http/json-body.js';
+import { requestedOrigin } from '../../core/http/url.js';
 import { SharedRecordings } from './shared-recordings.service.js';
 import { RecordingShares } from './shares.service.js';
 

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { ListQuery } from '../../contracts/admin/list.dto.js';
 import type { ShareQuery, ShareStatus } from '../../contracts/admin/share.dto.js';
-import { Database } from '../../database/database.js';
-import { type ListPage, listPage } from '../../database/list-page.js';
+import { Database } from '../../core/database/database.js';
+import { type ListPage, listPage } from '../../core/database/list-page.js';
 
 export interface ShareRow {
   readonly hauler_id: string;

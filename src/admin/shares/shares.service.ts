@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { createKey } from '../../auth/api-key.js';
-import { ENV, type ResolvedEnv } from '../../config/env.js';
+import { ENV, type ResolvedEnv } from '../../core/config/env.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { List, ListQuery } from '../../contracts/admin/list.dto.js';
 import {
@@ -15,8 +15,8 @@ import { epochMillis } from '../../contracts/common/instant.js';
 import { present } from '../../contracts/common/present.js';
 import { withoutFinalSlashes } from '../../contracts/common/text.js';
 import type { Violation } from '../../contracts/common/violation.js';
-import { uuidv7 } from '../../database/uuid.js';
-import { apiError, invalid } from '../../errors/app-error.js';
+import { uuidv7 } from '../../core/database/uuid.js';
+import { apiError, invalid } from '../../core/errors/app-error.js';
 import { WeighedTickets } from '../../scale/weighed-tickets.js';
 import { Recordings } from '../../vision/recordings/recordings.service.js';
 import { TicketFootageService } from '../footage/ticket-footage.service.js';

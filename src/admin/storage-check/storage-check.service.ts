@@ -7,13 +7,13 @@ import {
   type StorageCheckQuery,
   type StorageFinding,
 } from '../../contracts/admin/storage.dto.js';
-import { Database } from '../../database/database.js';
-import { unavailable } from '../../errors/app-error.js';
+import { Database } from '../../core/database/database.js';
+import { unavailable } from '../../core/errors/app-error.js';
 import { referenceInventories } from '../../reference-partner/vision/stored-videos.repository.js';
-import type { Inventory, InventoryFile } from '../../storage/inventory.repository.js';
-import { ifNotStored, StorageUnavailableError, UnreadableError } from '../../storage/storage-errors.js';
-import { STORAGE, type Storage, type StoredFile } from '../../storage/storage.js';
-import { announcedFiles } from '../../storage/storing-files.repository.js';
+import type { Inventory, InventoryFile } from '../../core/storage/inventory.repository.js';
+import { ifNotStored, StorageUnavailableError, UnreadableError } from '../../core/storage/storage-errors.js';
+import { STORAGE, type Storage, type StoredFile } from '../../core/storage/storage.js';
+import { announcedFiles } from '../../core/storage/storing-files.repository.js';
 import { recordingInventory } from '../../vision/recordings/recordings.repository.js';
 
 /** A file appears shortly before its row, so only an older file without a row is reported. */

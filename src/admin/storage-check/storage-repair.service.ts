@@ -5,9 +5,9 @@ import {
   type StorageRepair,
   type StorageRepairRequest,
 } from '../../contracts/admin/storage.dto.js';
-import { unavailable } from '../../errors/app-error.js';
-import { StorageUnavailableError } from '../../storage/storage-errors.js';
-import { STORAGE, type Storage } from '../../storage/storage.js';
+import { unavailable } from '../../core/errors/app-error.js';
+import { StorageUnavailableError } from '../../core/storage/storage-errors.js';
+import { STORAGE, type Storage } from '../../core/storage/storage.js';
 import { RecordingContent } from '../../vision/downloads/recording-content.service.js';
 import { StorageChecks } from './storage-check.service.js';
 

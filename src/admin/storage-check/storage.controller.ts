@@ -3,8 +3,8 @@ import type { Response } from 'express';
 import { Route } from '../../auth/route.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import { StorageCheckQuery, StorageRepairRequest } from '../../contracts/admin/storage.dto.js';
-import { JsonBody } from '../../http/json-body.js';
-import { longWork } from '../../http/long-work.js';
+import { JsonBody } from '../../core/http/json-body.js';
+import { longWork } from '../../core/http/long-work.js';
 import { StorageChecks } from './storage-check.service.js';
 import { StorageRepairs } from './storage-repair.service.js';
 

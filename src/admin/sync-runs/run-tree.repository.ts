@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { ListQuery } from '../../contracts/admin/list.dto.js';
 import { MAX_TREE_RECORDS } from '../../contracts/admin/sync-tree.dto.js';
-import { Database } from '../../database/database.js';
-import { type ListPage, listPage } from '../../database/list-page.js';
-import { minUuidv7Of } from '../../database/uuid.js';
+import { Database } from '../../core/database/database.js';
+import { type ListPage, listPage } from '../../core/database/list-page.js';
+import { minUuidv7Of } from '../../core/database/uuid.js';
 import type { ChangeRow } from '../../site-sync/sync/sync-changes.repository.js';
 
 /** Of a site: a busy one has some thousand in a month. */

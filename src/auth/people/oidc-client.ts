@@ -1,8 +1,8 @@
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type { Configuration, IDToken, ServerMetadata } from 'openid-client';
-import { ENV, type ResolvedEnv } from '../../config/env.js';
-import type { OidcSettings } from '../../config/oidc-settings.js';
-import type { Person } from '../../http/principal.js';
+import { ENV, type ResolvedEnv } from '../../core/config/env.js';
+import type { OidcSettings } from '../../core/config/oidc-settings.js';
+import type { Person } from '../../core/http/principal.js';
 import { fetchBounded } from './oidc-fetch.js';
 import { groupsIn } from './role-mapping.rules.js';
 import type { SignInState } from './sign-in-state.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { AdminCaller, Person } from '../../http/principal.js';
+import type { AdminCaller, Person } from '../../core/http/principal.js';
 import { AdminTokens } from '../admin-caller.js';
 import { OidcClient } from './oidc-client.js';
 import { accessOf } from './role-mapping.rules.js';

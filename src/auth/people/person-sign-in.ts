@@ -1,7 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { ENV, type ResolvedEnv } from '../../config/env.js';
-import { AppError } from '../../errors/app-error.js';
+import { ENV, type ResolvedEnv } from '../../core/config/env.js';
+import { AppError } from '../../core/errors/app-error.js';
 import { ConsoleSessions } from '../console-sessions.js';
 import { OidcClient } from './oidc-client.js';
 import { failureOf, type SignInFailure } from './oidc-faults.rules.js';

@@ -1,4 +1,4 @@
-import type { Access, GroupAccess } from '../../config/access-rules.js';
+import type { Access, GroupAccess } from '../../core/config/access-rules.js';
 import { ownField } from '../../contracts/common/json.js';
 import { ADMIN_ROLES } from '../../contracts/common/roles.values.js';
 

@@ -4,9 +4,9 @@ import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { List, ListQuery } from '../../contracts/admin/list.dto.js';
 import type { AdminSession } from '../../contracts/admin/people.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
-import { Database } from '../../database/database.js';
-import { listPage } from '../../database/list-page.js';
-import { apiError } from '../../errors/app-error.js';
+import { Database } from '../../core/database/database.js';
+import { listPage } from '../../core/database/list-page.js';
+import { apiError } from '../../core/errors/app-error.js';
 import { deleteSessionById, type ListedSession, openSessions } from '../console-session.repository.js';
 import { ConsoleSessions } from '../console-sessions.js';
 

@@ -1,4 +1,4 @@
-import { visibleText } from '../../text/visible-text.js';
+import { visibleText } from '../../core/text/visible-text.js';
 import type { Outcome } from '../rule.js';
 import { type Report, type ReportedRule, withOperation } from './report.js';
 

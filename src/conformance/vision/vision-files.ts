@@ -1,6 +1,6 @@
-import { continuesFile, contentRange, hasVisibleEnd, isUncompressed } from '../../media/file-headers.js';
-import { InvalidMp4Error, Mp4BoxValidator } from '../../media/mp4-box-validator.js';
-import { beginsAsMp4 } from '../../media/mp4-start.js';
+import { continuesFile, contentRange, hasVisibleEnd, isUncompressed } from '../../core/media/file-headers.js';
+import { InvalidMp4Error, Mp4BoxValidator } from '../../core/media/mp4-box-validator.js';
+import { beginsAsMp4 } from '../../core/media/mp4-start.js';
 import { hasStatus, shown } from '../checks.js';
 import type { Exchange } from '../exchange.js';
 import { failed, notApplicable, passed, passedIf, passedUnless, type Rule } from '../rule.js';

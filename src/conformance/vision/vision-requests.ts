@@ -1,6 +1,6 @@
 import { MAX_LIST_BYTES, MAX_WHOLE_BYTES } from '../../contracts/common/answer-limits.js';
 import { isJsonObject, ownField } from '../../contracts/common/json.js';
-import { strongValidator } from '../../media/file-headers.js';
+import { strongValidator } from '../../core/media/file-headers.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
 import { valueAt } from '../checks.js';
 import { type Exchange, UnprovenError } from '../exchange.js';

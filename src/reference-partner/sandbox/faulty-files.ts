@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { LRUCache } from 'lru-cache';
-import { type FileToSend, sendFile } from '../../http/send-file.js';
+import { type FileToSend, sendFile } from '../../core/http/send-file.js';
 
 /** The link of a download. */
 export interface RequestedLink {

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ENV, type ResolvedEnv } from '../../config/env.js';
-import { Database } from '../../database/database.js';
-import type { Sql } from '../../database/sql.js';
+import { ENV, type ResolvedEnv } from '../../core/config/env.js';
+import { Database } from '../../core/database/database.js';
+import type { Sql } from '../../core/database/sql.js';
 import { addClockOffset, findClockOffset } from './sandbox.repository.js';
 
 /** The system's clock in milliseconds. The reference partner reads it here only; a test checks this. */

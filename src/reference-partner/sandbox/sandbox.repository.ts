@@ -1,4 +1,4 @@
-import { onlyRow, type Sql } from '../../database/sql.js';
+import { onlyRow, type Sql } from '../../core/database/sql.js';
 
 /** By how many milliseconds the clock of a customer is ahead. */
 export async function findClockOffset(database: Sql, customerId: string): Promise<number> {

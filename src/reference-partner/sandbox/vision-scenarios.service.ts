@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { ENV, type ResolvedEnv } from '../../config/env.js';
+import { ENV, type ResolvedEnv } from '../../core/config/env.js';
 import {
   type InjectedScenario,
   isMagicTruck,
@@ -9,8 +9,8 @@ import {
   secondsOf,
 } from '../../contracts/sandbox/scenarios.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
-import { SCENARIO_HEADER } from '../../http/call.js';
-import { Database } from '../../database/database.js';
+import { SCENARIO_HEADER } from '../../core/http/call.js';
+import { Database } from '../../core/database/database.js';
 import { copyCameras, findAlias, findClipScenario, findSourceTruck } from './sandbox.repository.js';
 
 /** How the links of one list are signed. */

@@ -6,9 +6,9 @@ import type { Request } from 'express';
 import { principalOf } from '../../auth/caller.js';
 import { SITE_API } from '../../contracts/site/site.api.js';
 import type { GetSitesResponse } from '../../contracts/site/site.dto.js';
-import { apiError } from '../../errors/app-error.js';
-import { type Answer, JSON_TYPE } from '../../http/answer.js';
-import { matchesEtag } from '../../http/conditional-requests.js';
+import { apiError } from '../../core/errors/app-error.js';
+import { type Answer, JSON_TYPE } from '../../core/http/answer.js';
+import { matchesEtag } from '../../core/http/conditional-requests.js';
 import { changesSites, changeSites } from '../sandbox/site-answers.rules.js';
 import { ReferenceSiteData } from './site-data.service.js';
 

@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/sql.js';
+import type { Sql } from '../../core/database/sql.js';
 
 /** The stored response of a hauler. */
 export interface StoredAnswer {

@@ -3,7 +3,7 @@ import { formatInstant } from '../../contracts/common/instant.js';
 import { isJsonObject, JsonTextCheck, ownField } from '../../contracts/common/json.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { isWithoutParent, Kiosk, Material, Site, type SiteData } from '../../contracts/site/site.dto.js';
-import { invalid } from '../../errors/app-error.js';
+import { invalid } from '../../core/errors/app-error.js';
 
 type Records = Required<SiteData>;
 type Kind = keyof Records;

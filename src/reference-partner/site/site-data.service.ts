@@ -4,7 +4,7 @@ import { gunzip, gzip } from 'node:zlib';
 import { Injectable } from '@nestjs/common';
 import type { HostedSiteDataCounts } from '../../contracts/admin/hosted.dto.js';
 import type { SiteData } from '../../contracts/site/site.dto.js';
-import { Database } from '../../database/database.js';
+import { Database } from '../../core/database/database.js';
 import { listedData, readSiteData, removedRecords } from './site-data.rules.js';
 import { deleteAnswer, findAnswer, replaceAnswer, type StoredAnswer } from './site-data.repository.js';
 

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { Route } from '../../auth/route.js';
 import { SITE_API } from '../../contracts/site/site.api.js';
 import { GetSitesQuery } from '../../contracts/site/site.dto.js';
-import { send, streamed } from '../../http/answer.js';
+import { send, streamed } from '../../core/http/answer.js';
 import { ReferenceSiteApi } from './site-api.service.js';
 
 @Controller()

@@ -3,9 +3,9 @@ import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { HostedCamera } from '../../contracts/admin/hosted.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
-import { Database } from '../../database/database.js';
-import { onlyRow, type Sql } from '../../database/sql.js';
-import { apiError } from '../../errors/app-error.js';
+import { Database } from '../../core/database/database.js';
+import { onlyRow, type Sql } from '../../core/database/sql.js';
+import { apiError } from '../../core/errors/app-error.js';
 
 /** Moving 200,000 recordings (one per minute for five months) took 9 s. */
 const MOVE_TIMEOUT = { statementTimeoutMs: 300_000 };

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ENV, type ResolvedEnv } from '../../config/env.js';
+import { ENV, type ResolvedEnv } from '../../core/config/env.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import {
   type AdvanceClockRequest,
@@ -8,9 +8,9 @@ import {
   type SandboxClock,
 } from '../../contracts/admin/sandbox.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
-import { Database } from '../../database/database.js';
-import { apiError, invalid } from '../../errors/app-error.js';
-import { WorkService } from '../../work/work.service.js';
+import { Database } from '../../core/database/database.js';
+import { apiError, invalid } from '../../core/errors/app-error.js';
+import { WorkService } from '../../core/work/work.service.js';
 import { PartnerClock } from '../sandbox/partner-clock.js';
 import { CLIP_WORK } from './clip-preparation.job.js';
 import { lastRecordingEnd } from './stored-videos.repository.js';

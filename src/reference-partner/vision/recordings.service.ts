@@ -6,14 +6,14 @@ import {
   type HostedRecordingQuery,
 } from '../../contracts/admin/hosted.dto.js';
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
-import { Database } from '../../database/database.js';
-import { beginsAsMp4, MP4_HEAD_BYTES } from '../../media/mp4-start.js';
-import { isDatabaseUnavailable, isUniqueViolation } from '../../database/postgres-errors.js';
-import { uuidv7 } from '../../database/uuid.js';
-import { apiError, invalid } from '../../errors/app-error.js';
-import { errorCode } from '../../storage/storage-errors.js';
-import { STORAGE, type Storage } from '../../storage/storage.js';
-import { whileAnnounced } from '../../storage/storing-files.repository.js';
+import { Database } from '../../core/database/database.js';
+import { beginsAsMp4, MP4_HEAD_BYTES } from '../../core/media/mp4-start.js';
+import { isDatabaseUnavailable, isUniqueViolation } from '../../core/database/postgres-errors.js';
+import { uuidv7 } from '../../core/database/uuid.js';
+import { apiError, invalid } from '../../core/errors/app-error.js';
+import { errorCode } from '../../core/storage/storage-errors.js';
+import { STORAGE, type Storage } from '../../core/storage/storage.js';
+import { whileAnnounced } from '../../core/storage/storing-files.repository.js';
 import { ReferenceCameras } from './cameras.repository.js';
 import { hasRecordingAt, insertRecording, MAX_RECORDING_MS, videoFileName } from './stored-videos.repository.js';
 

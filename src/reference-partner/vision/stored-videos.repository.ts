@@ -1,10 +1,10 @@
 import type { HostedRecordingQuery } from '../../contracts/admin/hosted.dto.js';
 import type { Instant } from '../../contracts/common/instant.js';
 import type { PageRequest } from '../../contracts/common/pagination.dto.js';
-import { onlyRow, type Sql } from '../../database/sql.js';
-import { type Inventory, inventoryOf } from '../../storage/inventory.repository.js';
-import { storageName } from '../../storage/storage-names.js';
-import type { Published } from '../../storage/draft.js';
+import { onlyRow, type Sql } from '../../core/database/sql.js';
+import { type Inventory, inventoryOf } from '../../core/storage/inventory.repository.js';
+import { storageName } from '../../core/storage/storage-names.js';
+import type { Published } from '../../core/storage/draft.js';
 import type { TruckCamera } from './cameras.repository.js';
 
 /** Recordings are uploaded; clips are recordings, or trimmed from them. */

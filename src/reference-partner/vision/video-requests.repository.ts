@@ -1,7 +1,7 @@
 import type { HostedVideoRequestQuery } from '../../contracts/admin/hosted.dto.js';
 import type { CreateVideoRequest } from '../../contracts/vision/vision.dto.js';
-import { type ListPage, listPage, type SqlList } from '../../database/list-page.js';
-import type { Sql } from '../../database/sql.js';
+import { type ListPage, listPage, type SqlList } from '../../core/database/list-page.js';
+import type { Sql } from '../../core/database/sql.js';
 import type { ClipScenario } from '../sandbox/vision-scenarios.service.js';
 
 /** Those of `HostedVideoRequest`. */

@@ -18,9 +18,9 @@ import {
   Video,
   type VideoList,
 } from '../../contracts/vision/vision.dto.js';
-import { Database } from '../../database/database.js';
-import { apiError } from '../../errors/app-error.js';
-import type { Call } from '../../http/call.js';
+import { Database } from '../../core/database/database.js';
+import { apiError } from '../../core/errors/app-error.js';
+import type { Call } from '../../core/http/call.js';
 import { PartnerClock } from '../sandbox/partner-clock.js';
 import { clipScenario, VisionScenarios } from '../sandbox/vision-scenarios.service.js';
 import { ReferenceCameras, type TruckCamera } from './cameras.repository.js';

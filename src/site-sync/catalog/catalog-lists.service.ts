@@ -3,8 +3,8 @@ import { CatalogKiosk, CatalogMaterial, type CatalogQuery, CatalogSite } from '.
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { DtoClass } from '../../contracts/common/fields/field.js';
 import { present } from '../../contracts/common/present.js';
-import { Database } from '../../database/database.js';
-import { listPage } from '../../database/list-page.js';
+import { Database } from '../../core/database/database.js';
+import { listPage } from '../../core/database/list-page.js';
 import { type CatalogKind, catalogList } from './catalog.repository.js';
 
 /** The lists of the catalog for the admin API, newest first. */

@@ -1,6 +1,6 @@
 import type { CatalogQuery } from '../../contracts/admin/catalog.dto.js';
-import type { SqlList } from '../../database/list-page.js';
-import type { Sql } from '../../database/sql.js';
+import type { SqlList } from '../../core/database/list-page.js';
+import type { Sql } from '../../core/database/sql.js';
 
 /** The site and materials of one ticket, by the partner's ids in lower case. */
 export interface CatalogReference {

@@ -1,5 +1,5 @@
-import { onlyRow, type Sql } from '../../database/sql.js';
-import { uuidv7 } from '../../database/uuid.js';
+import { onlyRow, type Sql } from '../../core/database/sql.js';
+import { uuidv7 } from '../../core/database/uuid.js';
 import { forEachKind, type Kind, type KindCounts, KINDS } from './kinds.js';
 import type { RemovalCounts } from './removal-guard.rules.js';
 import { CONTENT_COLUMNS } from './staged-records.repository.js';

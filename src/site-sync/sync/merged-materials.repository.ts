@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/sql.js';
+import type { Sql } from '../../core/database/sql.js';
 import type { CatalogOwner } from './sync-runs.repository.js';
 
 /** Valid materials whose id the answer has more than once. */

@@ -1,5 +1,5 @@
 import type { RemovalGuard } from '../../contracts/admin/sync-run.dto.js';
-import type { Sql } from '../../database/sql.js';
+import type { Sql } from '../../core/database/sql.js';
 import { type AbsentLists, NOTICED_RUNS } from './absent-lists.rules.js';
 import type { RunCounts } from './kinds.js';
 

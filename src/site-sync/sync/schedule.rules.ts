@@ -1,4 +1,4 @@
-import { retryDelayMs, withJitter } from '../../outbound/backoff.js';
+import { retryDelayMs, withJitter } from '../../core/outbound/backoff.js';
 
 const HOUR_MS = 3_600_000;
 

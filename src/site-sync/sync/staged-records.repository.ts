@@ -5,9 +5,9 @@ import { fieldPath, type Read, readerOf } from '../../contracts/common/fields/fi
 import { storableText } from '../../contracts/common/text.js';
 import { summarise, type Violation } from '../../contracts/common/violation.js';
 import { isWithoutParent, Kiosk, Material, missingParent, Site } from '../../contracts/site/site.dto.js';
-import type { Session } from '../../database/session.js';
-import type { Sql } from '../../database/sql.js';
-import { redactJson, redactText } from '../../observability/redaction.js';
+import type { Session } from '../../core/database/session.js';
+import type { Sql } from '../../core/database/sql.js';
+import { redactJson, redactText } from '../../core/observability/redaction.js';
 import { type AnswerRecord, recordTooLarge } from '../../partner-client/partner-answer.js';
 import { type Kind, KINDS } from './kinds.js';
 import { fieldSql } from './refusals.rules.js';

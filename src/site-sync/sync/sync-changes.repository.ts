@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { SyncChangeQuery } from '../../contracts/admin/sync-change.dto.js';
-import { Database } from '../../database/database.js';
-import { type ListPage, listPage } from '../../database/list-page.js';
-import type { Sql } from '../../database/sql.js';
+import { Database } from '../../core/database/database.js';
+import { type ListPage, listPage } from '../../core/database/list-page.js';
+import type { Sql } from '../../core/database/sql.js';
 import { hasSeveralParents } from '../catalog/catalog.repository.js';
 import type { Kind } from './kinds.js';
 import type { StartedRun } from './sync-runs.repository.js';

@@ -5,7 +5,7 @@ import type { HistoryEntry } from '../../contracts/admin/history.dto.js';
 import type { List, ListQuery } from '../../contracts/admin/list.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { MAX_PAGE_SIZE } from '../../contracts/common/pagination.dto.js';
-import { apiError } from '../../errors/app-error.js';
+import { apiError } from '../../core/errors/app-error.js';
 import { exchangeEntry, ExchangeHistory, historyPage } from '../../exchanges/exchange-history.service.js';
 import { attentionOf } from './sync-runs.service.js';
 import { type RunRow, SyncRunsRepository } from './sync-runs.repository.js';

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { QuarantinedRecord, QuarantineQuery } from '../../contracts/admin/sync-refusal.dto.js';
 import type { RemovalGuard, SyncRunQuery } from '../../contracts/admin/sync-run.dto.js';
-import { Database } from '../../database/database.js';
-import { deleteInSteps } from '../../database/delete-in-steps.js';
-import { type ListPage, listPage } from '../../database/list-page.js';
-import type { Sql } from '../../database/sql.js';
-import { uuidv7 } from '../../database/uuid.js';
-import { defineStates, type StateOf } from '../../work/states.js';
+import { Database } from '../../core/database/database.js';
+import { deleteInSteps } from '../../core/database/delete-in-steps.js';
+import { type ListPage, listPage } from '../../core/database/list-page.js';
+import type { Sql } from '../../core/database/sql.js';
+import { uuidv7 } from '../../core/database/uuid.js';
+import { defineStates, type StateOf } from '../../core/work/states.js';
 import { NO_COUNTS, type RunCounts } from './kinds.js';
 import { type AbsentLists, absentSentence, noticedLists } from './absent-lists.rules.js';
 import { fieldSql, type Refusal } from './refusals.rules.js';

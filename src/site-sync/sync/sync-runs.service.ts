@@ -8,10 +8,10 @@ import { type RequestedSyncRun, SyncRun, type SyncRunQuery } from '../../contrac
 import { jsonOrText } from '../../contracts/common/json.js';
 import { present } from '../../contracts/common/present.js';
 import { siteRuleOf } from '../../conformance/site/site-rules.js';
-import { BULK_TIMEOUT_MS, Database } from '../../database/database.js';
-import type { Sql } from '../../database/sql.js';
-import { apiError, invalid } from '../../errors/app-error.js';
-import { WorkService } from '../../work/work.service.js';
+import { BULK_TIMEOUT_MS, Database } from '../../core/database/database.js';
+import type { Sql } from '../../core/database/sql.js';
+import { apiError, invalid } from '../../core/errors/app-error.js';
+import { WorkService } from '../../core/work/work.service.js';
 import { requestRun } from '../../partner-client/connections.repository.js';
 import { ConnectionsService } from '../../partner-client/connections.service.js';
 import { applyHeldRemovals, hasHeldRemovals, lockCatalog, rejectHeldRemovals } from './catalog-sync.repository.js';

@@ -5,11 +5,11 @@ import type { List } from '../../contracts/admin/list.dto.js';
 import { VisionFinding, type VisionFindingQuery } from '../../contracts/admin/vision-finding.dto.js';
 import { present } from '../../contracts/common/present.js';
 import { storableText } from '../../contracts/common/text.js';
-import { Database } from '../../database/database.js';
-import { listPage, type SqlList } from '../../database/list-page.js';
-import { onlyRow } from '../../database/sql.js';
-import { Sweep } from '../../database/sweep.js';
-import { redacted, redactText } from '../../observability/redaction.js';
+import { Database } from '../../core/database/database.js';
+import { listPage, type SqlList } from '../../core/database/list-page.js';
+import { onlyRow } from '../../core/database/sql.js';
+import { Sweep } from '../../core/database/sweep.js';
+import { redacted, redactText } from '../../core/observability/redaction.js';
 import { type Finding, MAX_FINDINGS } from './read-list.rules.js';
 
 /** In characters, without secrets and without the queries of links. */

@@ -4,7 +4,7 @@ import { isDeeper, isJsonObject, type JsonObject, limitDepth, MAX_JSON_DEPTH } f
 import type { Pagination } from '../../contracts/common/pagination.dto.js';
 import { type DtoClass, readerOf } from '../../contracts/common/fields/field.js';
 import { type AnswerRecord, recordTooLarge } from '../../partner-client/partner-answer.js';
-import { redactText } from '../../observability/redaction.js';
+import { redactText } from '../../core/observability/redaction.js';
 import { areIndexable } from './indexed-names.rules.js';
 import { isBlank, storableText } from '../../contracts/common/text.js';
 import { summarise, type Violation } from '../../contracts/common/violation.js';

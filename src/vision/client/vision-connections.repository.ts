@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { ENV, type ResolvedEnv } from '../../config/env.js';
+import { ENV, type ResolvedEnv } from '../../core/config/env.js';
 import type { Violation } from '../../contracts/common/violation.js';
-import { Database } from '../../database/database.js';
-import type { Sql } from '../../database/sql.js';
-import { WorkService } from '../../work/work.service.js';
+import { Database } from '../../core/database/database.js';
+import type { Sql } from '../../core/database/sql.js';
+import { WorkService } from '../../core/work/work.service.js';
 import type { ConnectionChange, ConnectionWork } from '../../partner-client/connections.service.js';
 import type { PartnerConnection } from '../../partner-client/connections.repository.js';
 

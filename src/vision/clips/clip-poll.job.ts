@@ -1,8 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { Sql } from '../../database/sql.js';
-import { PARTNER_LANES } from '../../work/work-kind.js';
-import { WorkService } from '../../work/work.service.js';
-import type { Next, Run } from '../../work/run.js';
+import type { Sql } from '../../core/database/sql.js';
+import { PARTNER_LANES } from '../../core/work/work-kind.js';
+import { WorkService } from '../../core/work/work.service.js';
+import type { Next, Run } from '../../core/work/run.js';
 import { VisionFindings } from '../client/findings.repository.js';
 import { DOWNLOAD, POLL_CLIPS, VisionConnections } from '../client/vision-connections.repository.js';
 import { RecordingsRepository } from '../recordings/recordings.repository.js';

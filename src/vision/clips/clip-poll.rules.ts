@@ -1,5 +1,5 @@
 import type { Video } from '../../contracts/vision/vision.dto.js';
-import { withJitter } from '../../outbound/backoff.js';
+import { withJitter } from '../../core/outbound/backoff.js';
 import { type FailureKind, PartnerFailure } from '../../partner-client/partner-failure.js';
 import type { Finding, ReadRequestState } from '../client/read-list.rules.js';
 import { UnstableListError } from '../client/read-pages.js';

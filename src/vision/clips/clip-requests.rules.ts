@@ -1,6 +1,6 @@
 import { epochMillis, instantOf } from '../../contracts/common/instant.js';
 import type { Violation } from '../../contracts/common/violation.js';
-import { defineStates, type StateOf } from '../../work/states.js';
+import { defineStates, type StateOf } from '../../core/work/states.js';
 import type { Range } from '../range.js';
 import type { ShownState } from '../recordings/recording.rules.js';
 

@@ -1,8 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { PARTNER_LANES } from '../../work/work-kind.js';
-import { WorkService } from '../../work/work.service.js';
-import type { Next, Run } from '../../work/run.js';
-import { inCallContext } from '../../outbound/outbound-log.js';
+import { PARTNER_LANES } from '../../core/work/work-kind.js';
+import { WorkService } from '../../core/work/work.service.js';
+import type { Next, Run } from '../../core/work/run.js';
+import { inCallContext } from '../../core/outbound/outbound-log.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { VisionFindings } from '../client/findings.repository.js';
 import { type Acknowledgement, VisionClient } from '../client/vision.client.js';

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../database/database.js';
-import { instantSql, onlyRow, type Sql } from '../../database/sql.js';
-import { uuidv7 } from '../../database/uuid.js';
-import { Outbox } from '../../events/outbox.js';
+import { Database } from '../../core/database/database.js';
+import { instantSql, onlyRow, type Sql } from '../../core/database/sql.js';
+import { uuidv7 } from '../../core/database/uuid.js';
+import { Outbox } from '../../webhooks/events/outbox.js';
 import { namePairsOf } from '../recordings/camera-names.repository.js';
 import { SHOWN_STATUS } from '../recordings/recording-list.repository.js';
 import type { CameraKey, ConnectionKey } from '../truck.js';

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { Sql } from '../../database/sql.js';
+import type { Sql } from '../../core/database/sql.js';
 import { Retention } from '../recordings/retention.job.js';
 import { ClipsRepository, recordClipEvent } from './clips.repository.js';
 

@@ -6,10 +6,10 @@ import type { CameraKey } from '../truck.js';
 import { FILE_REMOVED } from '../../contracts/admin/recording.dto.js';
 import { MAX_HISTORY } from '../../contracts/admin/history.dto.js';
 import type { VideoRequestQuery } from '../../contracts/admin/video-request.dto.js';
-import { Database } from '../../database/database.js';
-import { type ListPage, listPage } from '../../database/list-page.js';
-import type { Sql } from '../../database/sql.js';
-import { uuidv7 } from '../../database/uuid.js';
+import { Database } from '../../core/database/database.js';
+import { type ListPage, listPage } from '../../core/database/list-page.js';
+import type { Sql } from '../../core/database/sql.js';
+import { uuidv7 } from '../../core/database/uuid.js';
 import type { RequestState } from './clip-requests.rules.js';
 
 /** What is needed of a request beside its answer, which has all columns of `find`. */

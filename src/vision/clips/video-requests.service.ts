@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ENV, type ResolvedEnv } from '../../config/env.js';
+import { ENV, type ResolvedEnv } from '../../core/config/env.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { HistoryEntry } from '../../contracts/admin/history.dto.js';
 import type { List, ListQuery } from '../../contracts/admin/list.dto.js';
@@ -12,12 +12,12 @@ import {
 } from '../../contracts/admin/video-request.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { present } from '../../contracts/common/present.js';
-import type { Sql } from '../../database/sql.js';
-import { timeOfUuidv7, uuidv7 } from '../../database/uuid.js';
-import { apiError, invalid } from '../../errors/app-error.js';
+import type { Sql } from '../../core/database/sql.js';
+import { timeOfUuidv7, uuidv7 } from '../../core/database/uuid.js';
+import { apiError, invalid } from '../../core/errors/app-error.js';
 import { callOf, exchangeEntry, ExchangeHistory, historyPage } from '../../exchanges/exchange-history.service.js';
 import type { NamedExchangeRow } from '../../exchanges/exchanges.repository.js';
-import { WorkService } from '../../work/work.service.js';
+import { WorkService } from '../../core/work/work.service.js';
 import {
   SUBMIT_CLIPS,
   unknownConnection,

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { TruckFilters, VideoSubscriptionQuery } from '../../contracts/admin/video-subscription.dto.js';
-import { Database } from '../../database/database.js';
-import { type ListPage, listPage } from '../../database/list-page.js';
-import type { Sql } from '../../database/sql.js';
-import { uuidv7 } from '../../database/uuid.js';
+import { Database } from '../../core/database/database.js';
+import { type ListPage, listPage } from '../../core/database/list-page.js';
+import type { Sql } from '../../core/database/sql.js';
+import { uuidv7 } from '../../core/database/uuid.js';
 import type { VisionConnection } from '../client/vision-connections.repository.js';
 import type { WindowOwner } from './windows.repository.js';
 

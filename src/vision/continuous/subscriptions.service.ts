@@ -14,8 +14,8 @@ import {
 import { epochMillis } from '../../contracts/common/instant.js';
 import { present } from '../../contracts/common/present.js';
 import type { Violation } from '../../contracts/common/violation.js';
-import { apiError, invalid } from '../../errors/app-error.js';
-import { WorkService } from '../../work/work.service.js';
+import { apiError, invalid } from '../../core/errors/app-error.js';
+import { WorkService } from '../../core/work/work.service.js';
 import {
   READ_SUBSCRIPTIONS,
   READ_WINDOWS,

@@ -1,10 +1,10 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { ENV, type ResolvedEnv } from '../../config/env.js';
-import type { Sql } from '../../database/sql.js';
+import { ENV, type ResolvedEnv } from '../../core/config/env.js';
+import type { Sql } from '../../core/database/sql.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
-import { PARTNER_LANES } from '../../work/work-kind.js';
-import { WorkService } from '../../work/work.service.js';
-import type { Changes, Next, Run } from '../../work/run.js';
+import { PARTNER_LANES } from '../../core/work/work-kind.js';
+import { WorkService } from '../../core/work/work.service.js';
+import type { Changes, Next, Run } from '../../core/work/run.js';
 import { READ_SUBSCRIPTIONS, READ_WINDOWS, VisionConnections } from '../client/vision-connections.repository.js';
 import type { Span } from '../range.js';
 import { SubscriptionsRepository } from './subscriptions.repository.js';

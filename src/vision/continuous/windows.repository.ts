@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { Sql } from '../../database/sql.js';
-import { uuidv7 } from '../../database/uuid.js';
+import type { Sql } from '../../core/database/sql.js';
+import { uuidv7 } from '../../core/database/uuid.js';
 import type { Span } from '../range.js';
 
 /** A subscription. */

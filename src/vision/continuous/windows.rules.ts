@@ -1,4 +1,4 @@
-import type { Rereading } from '../../config/parse.js';
+import type { Rereading } from '../../core/config/parse.js';
 import { type FailureKind, PartnerFailure } from '../../partner-client/partner-failure.js';
 import type { Span } from '../range.js';
 

@@ -7,7 +7,7 @@ import type {
   CoverageSummaryQuery,
 } from '../../contracts/admin/coverage.dto.js';
 import { epochMillis, formatInstant, instantOf } from '../../contracts/common/instant.js';
-import { invalid } from '../../errors/app-error.js';
+import { invalid } from '../../core/errors/app-error.js';
 import { unknownConnection, VisionConnections } from '../client/vision-connections.repository.js';
 import { CoveragePieces } from './coverage-pieces.service.js';
 import { type CoveredCamera, CoverageRepository } from './coverage.repository.js';

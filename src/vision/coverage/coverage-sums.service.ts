@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { instantOf } from '../../contracts/common/instant.js';
-import { Database } from '../../database/database.js';
+import { Database } from '../../core/database/database.js';
 import { CoveragePieces } from './coverage-pieces.service.js';
 import type { TruckCamera } from './coverage.repository.js';
 import {

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { Coverage, CoverageBucket, CoverageInterval, CoverageQuery } from '../../contracts/admin/coverage.dto.js';
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
 import type { Violation } from '../../contracts/common/violation.js';
-import { invalid } from '../../errors/app-error.js';
+import { invalid } from '../../core/errors/app-error.js';
 import { unknownConnection, VisionConnections } from '../client/vision-connections.repository.js';
 import { type CameraPieces, CoveragePieces } from './coverage-pieces.service.js';
 import { CoverageSums } from './coverage-sums.service.js';

@@ -1,5 +1,5 @@
 import { formatInstant } from '../../contracts/common/instant.js';
-import type { Sql } from '../../database/sql.js';
+import type { Sql } from '../../core/database/sql.js';
 import type { TruckCamera } from './coverage.repository.js';
 import type { FootageState } from './coverage.rules.js';
 

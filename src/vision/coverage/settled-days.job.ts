@@ -1,7 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { Database } from '../../database/database.js';
-import { Sweep } from '../../database/sweep.js';
+import { Database } from '../../core/database/database.js';
+import { Sweep } from '../../core/database/sweep.js';
 import { type DayKey, settleDay, unsettledDays } from './settled-days.repository.js';
 
 const INTERVAL_MS = 600_000;

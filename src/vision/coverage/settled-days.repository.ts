@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/sql.js';
+import type { Sql } from '../../core/database/sql.js';
 import type { TruckCamera } from './coverage.repository.js';
 import { footageSeconds } from './footage-seconds.repository.js';
 

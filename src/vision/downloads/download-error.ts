@@ -1,7 +1,7 @@
 import type { RecordingReason } from '../../contracts/admin/recording.dto.js';
-import type { InvalidMp4Error } from '../../media/mp4-box-validator.js';
-import { networkFailure } from '../../outbound/network-errors.js';
-import { retryAfterDate } from '../../outbound/retry-after.js';
+import type { InvalidMp4Error } from '../../core/media/mp4-box-validator.js';
+import { networkFailure } from '../../core/outbound/network-errors.js';
+import { retryAfterDate } from '../../core/outbound/retry-after.js';
 
 /** How a download fails, and whether the bytes received so far are kept for another attempt. */
 const KEEPS_BYTES = {

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Gauge } from 'prom-client';
-import { Database } from '../../database/database.js';
-import { Metrics } from '../../observability/metrics.js';
+import { Database } from '../../core/database/database.js';
+import { Metrics } from '../../core/observability/metrics.js';
 import { countDownloads, type DownloadCounts } from './download.repository.js';
 
 /** If the database takes longer, the other metrics are returned without these. */

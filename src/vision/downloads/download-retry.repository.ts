@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RetryRecordings } from '../../contracts/admin/recording.dto.js';
-import { Database } from '../../database/database.js';
-import type { Sql } from '../../database/sql.js';
+import { Database } from '../../core/database/database.js';
+import type { Sql } from '../../core/database/sql.js';
 import { ClipsRepository } from '../clips/clips.repository.js';
 import { forgetDays, type RecordedTime } from '../recordings/coverage-days.repository.js';
 

@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ENV, type ResolvedEnv } from '../../config/env.js';
+import { ENV, type ResolvedEnv } from '../../core/config/env.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { RetriedRecordings, RetryRecordings, StoredRecording } from '../../contracts/admin/recording.dto.js';
 import type { VideoRequest } from '../../contracts/admin/video-request.dto.js';
-import { apiError, invalid } from '../../errors/app-error.js';
-import { WorkService } from '../../work/work.service.js';
+import { apiError, invalid } from '../../core/errors/app-error.js';
+import { WorkService } from '../../core/work/work.service.js';
 import {
   DOWNLOAD,
   POLL_CLIPS,

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../database/database.js';
-import { onlyRow, type Sql } from '../../database/sql.js';
-import { Outbox } from '../../events/outbox.js';
-import type { HappenedEvent } from '../../events/outbox.repository.js';
-import type { Changes, Next, Run } from '../../work/run.js';
+import { Database } from '../../core/database/database.js';
+import { onlyRow, type Sql } from '../../core/database/sql.js';
+import { Outbox } from '../../webhooks/events/outbox.js';
+import type { HappenedEvent } from '../../webhooks/events/outbox.repository.js';
+import type { Changes, Next, Run } from '../../core/work/run.js';
 import { ClipsRepository, recordClipEvent } from '../clips/clips.repository.js';
 import type { ClipEvent } from '../clips/video-requests.repository.js';
 import { namePairsOf } from '../recordings/camera-names.repository.js';

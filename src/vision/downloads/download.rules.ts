@@ -1,4 +1,4 @@
-import { type Backoff, backoffMs, MAX_RETRY_AFTER_MS, retryDelayMs } from '../../outbound/backoff.js';
+import { type Backoff, backoffMs, MAX_RETRY_AFTER_MS, retryDelayMs } from '../../core/outbound/backoff.js';
 import type { DownloadErrorKind } from './download-error.js';
 
 /** A link without an expiry is used for this long; then the partner is asked for another one. */

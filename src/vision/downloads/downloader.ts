@@ -7,15 +7,15 @@ import {
   hasVisibleEnd,
   isUncompressed,
   strongValidator,
-} from '../../media/file-headers.js';
-import { InvalidMp4Error, Mp4BoxValidator } from '../../media/mp4-box-validator.js';
-import { Semaphore } from '../../database/semaphore.js';
-import { redactText } from '../../observability/redaction.js';
-import type { OutboundPolicy } from '../../outbound/address-guard.js';
-import type { OutboundLog } from '../../outbound/outbound-log.js';
-import type { Storage } from '../../storage/storage.js';
-import type { Draft, DraftPoint, Published } from '../../storage/draft.js';
-import { DraftReplacedError, isStorageError, StorageUnavailableError } from '../../storage/storage-errors.js';
+} from '../../core/media/file-headers.js';
+import { InvalidMp4Error, Mp4BoxValidator } from '../../core/media/mp4-box-validator.js';
+import { Semaphore } from '../../core/database/semaphore.js';
+import { redactText } from '../../core/observability/redaction.js';
+import type { OutboundPolicy } from '../../core/outbound/address-guard.js';
+import type { OutboundLog } from '../../core/outbound/outbound-log.js';
+import type { Storage } from '../../core/storage/storage.js';
+import type { Draft, DraftPoint, Published } from '../../core/storage/draft.js';
+import { DraftReplacedError, isStorageError, StorageUnavailableError } from '../../core/storage/storage-errors.js';
 import { connectionError, DownloadError, invalidMp4, statusError, tooLarge } from './download-error.js';
 import { type DownloadLimits, freeMemory, linkOpener, type LinkResponse, type OpenLink } from './link-request.js';
 import { TransferWatch } from './transfer-watch.js';

@@ -1,4 +1,4 @@
-import { TargetBackoff } from '../../outbound/target-backoff.js';
+import { TargetBackoff } from '../../core/outbound/target-backoff.js';
 import { DownloadError, retryLater, type RetryLaterError } from './download-error.js';
 
 /** Downloads in a row that do not reach a host before it is not called for a while. */

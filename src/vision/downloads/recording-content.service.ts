@@ -1,9 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
-import { apiError } from '../../errors/app-error.js';
-import { NotStoredError } from '../../storage/storage-errors.js';
-import { WorkService } from '../../work/work.service.js';
+import { apiError } from '../../core/errors/app-error.js';
+import { NotStoredError } from '../../core/storage/storage-errors.js';
+import { WorkService } from '../../core/work/work.service.js';
 import { DOWNLOAD } from '../client/vision-connections.repository.js';
 import { type ContentOptions, Recordings } from '../recordings/recordings.service.js';
 import { DownloadRetryRepository } from './download-retry.repository.js';

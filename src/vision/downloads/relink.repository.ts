@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
-import { Database } from '../../database/database.js';
-import { onlyRow } from '../../database/sql.js';
+import { Database } from '../../core/database/database.js';
+import { onlyRow } from '../../core/database/sql.js';
 import type { VisionConnection } from '../client/vision-connections.repository.js';
 import type { Span } from '../range.js';
 import { knownChunks } from '../recordings/known-chunks.repository.js';

@@ -3,7 +3,7 @@ import { instantOf } from '../../contracts/common/instant.js';
 import { MAX_PAGE_SIZE } from '../../contracts/common/pagination.dto.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
-import type { Changes } from '../../work/run.js';
+import type { Changes } from '../../core/work/run.js';
 import { readAllPages } from '../client/read-pages.js';
 import { type VisionCall, VisionClient } from '../client/vision.client.js';
 import { VisionConnections } from '../client/vision-connections.repository.js';

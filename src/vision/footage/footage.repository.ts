@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../database/database.js';
-import { onlyRow, type Sql } from '../../database/sql.js';
+import { Database } from '../../core/database/database.js';
+import { onlyRow, type Sql } from '../../core/database/sql.js';
 import type { Span } from '../range.js';
 import { PART_OF_TRUCK, type TruckKey } from '../truck.js';
 

@@ -1,5 +1,5 @@
 import { MAX_MISSING } from '../../contracts/admin/hold.dto.js';
-import { onlyRow, type Sql } from '../../database/sql.js';
+import { onlyRow, type Sql } from '../../core/database/sql.js';
 import type { TruckRow } from '../truck.js';
 import { cameraSql } from '../camera.sql.js';
 import { isWithin } from './held.sql.js';

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { CreateHold, HoldQuery } from '../../contracts/admin/hold.dto.js';
-import { Database } from '../../database/database.js';
-import { type ListPage, listPage, type SqlList } from '../../database/list-page.js';
-import { instantSql, onlyRow, type Sql } from '../../database/sql.js';
-import { uuidv7 } from '../../database/uuid.js';
+import { Database } from '../../core/database/database.js';
+import { type ListPage, listPage, type SqlList } from '../../core/database/list-page.js';
+import { instantSql, onlyRow, type Sql } from '../../core/database/sql.js';
+import { uuidv7 } from '../../core/database/uuid.js';
 import { isWithin } from './held.sql.js';
 
 export interface HoldRow {

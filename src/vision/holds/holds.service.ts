@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ENV, type ResolvedEnv } from '../../config/env.js';
+import { ENV, type ResolvedEnv } from '../../core/config/env.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import {
   type CreateHold,
@@ -17,9 +17,9 @@ import type { AdminRecording, StoredRecording } from '../../contracts/admin/reco
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
 import { present } from '../../contracts/common/present.js';
 import type { Violation } from '../../contracts/common/violation.js';
-import { Database } from '../../database/database.js';
-import type { Sql } from '../../database/sql.js';
-import { apiError, invalid } from '../../errors/app-error.js';
+import { Database } from '../../core/database/database.js';
+import type { Sql } from '../../core/database/sql.js';
+import { apiError, invalid } from '../../core/errors/app-error.js';
 import { haulerOf, unknownConnection } from '../client/vision-connections.repository.js';
 import { countHeld, findMissing } from './held-footage.repository.js';
 import { type HoldRow, HoldsRepository, lockHolding } from './holds.repository.js';

@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/sql.js';
+import type { Sql } from '../../core/database/sql.js';
 import { PART, type Part } from '../clips/clips.repository.js';
 import type { ConnectionKey } from '../truck.js';
 

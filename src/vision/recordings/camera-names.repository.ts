@@ -1,5 +1,5 @@
 import type { Recording } from '../../contracts/vision/vision.dto.js';
-import type { Sql } from '../../database/sql.js';
+import type { Sql } from '../../core/database/sql.js';
 import type { CameraKey, TruckKey } from '../truck.js';
 import { areIndexable } from '../client/indexed-names.rules.js';
 import { joinNames, lockRecordings } from './cameras.repository.js';

@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/sql.js';
+import type { Sql } from '../../core/database/sql.js';
 import { cameraSql } from '../camera.sql.js';
 import type { TruckKey } from '../truck.js';
 import { cameraOf, type NamePair } from './camera-names.rules.js';

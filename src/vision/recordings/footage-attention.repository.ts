@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/sql.js';
+import type { Sql } from '../../core/database/sql.js';
 import type { TruckRow } from '../truck.js';
 
 /** Recordings of a truck that ended without a file. */

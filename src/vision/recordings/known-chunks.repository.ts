@@ -1,7 +1,7 @@
 import { epochMillis } from '../../contracts/common/instant.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
-import { monthsOf } from '../../database/partitions.rules.js';
-import type { Sql } from '../../database/sql.js';
+import { monthsOf } from '../../core/database/partitions.rules.js';
+import type { Sql } from '../../core/database/sql.js';
 import type { VisionConnection } from '../client/vision-connections.repository.js';
 import { namesByTruck } from './camera-names.repository.js';
 import { hasOtherNames, knownByCamera, type KnownChunk } from './recording.rules.js';

@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/sql.js';
+import type { Sql } from '../../core/database/sql.js';
 import { isHeld, isWithin } from '../holds/held.sql.js';
 import { forgetDays, RECORDED_TIME, type RecordedTime } from './coverage-days.repository.js';
 import { KEPT } from './retention.repository.js';

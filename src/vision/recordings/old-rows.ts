@@ -1,10 +1,10 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { ENV, type ResolvedEnv } from '../../config/env.js';
-import { Database } from '../../database/database.js';
-import { dropPartition, isEmpty, partitionsBefore } from '../../database/partitions.repository.js';
-import { PARTITIONED } from '../../database/partitions.rules.js';
-import { isDatabaseSlow } from '../../database/postgres-errors.js';
-import type { Sql } from '../../database/sql.js';
+import { ENV, type ResolvedEnv } from '../../core/config/env.js';
+import { Database } from '../../core/database/database.js';
+import { dropPartition, isEmpty, partitionsBefore } from '../../core/database/partitions.repository.js';
+import { PARTITIONED } from '../../core/database/partitions.rules.js';
+import { isDatabaseSlow } from '../../core/database/postgres-errors.js';
+import type { Sql } from '../../core/database/sql.js';
 import { lockRemoval } from '../holds/holds.repository.js';
 import { deleteEnded, ENDED, type EndedRecording, findEnded } from './old-rows.repository.js';
 import { monthsOfRows } from './recording.rules.js';

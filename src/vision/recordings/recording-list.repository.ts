@@ -1,6 +1,6 @@
 import { FILE_REMOVED, type RecordingQuery } from '../../contracts/admin/recording.dto.js';
-import { type ListPage, listPage, type SqlList } from '../../database/list-page.js';
-import type { Sql } from '../../database/sql.js';
+import { type ListPage, listPage, type SqlList } from '../../core/database/list-page.js';
+import type { Sql } from '../../core/database/sql.js';
 import { haulerOf } from '../client/vision-connections.repository.js';
 import type { NamedCamera } from './camera-names.repository.js';
 import { MAX_MS, type RecordingState, type ShownState } from './recording.rules.js';

@@ -1,9 +1,9 @@
 import { epochMillis, type Instant, instantOf } from '../../contracts/common/instant.js';
 import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
-import { monthsOf } from '../../database/partitions.rules.js';
-import { defineStates, type StateOf } from '../../work/states.js';
+import { monthsOf } from '../../core/database/partitions.rules.js';
+import { defineStates, type StateOf } from '../../core/work/states.js';
 import { isNameOf, isSameCamera, type NamePair } from './camera-names.rules.js';
-import { storageName } from '../../storage/storage-names.js';
+import { storageName } from '../../core/storage/storage-names.js';
 
 /** Maximum number of clips that the platform fetches for one part. An hour in pieces of four seconds has 900. */
 export const MAX_CLIPS_PER_PART = 1_000;

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
-import { instantSql, type Sql } from '../../database/sql.js';
-import { uuidv7 } from '../../database/uuid.js';
-import { type Inventory, inventoryOf } from '../../storage/inventory.repository.js';
+import { instantSql, type Sql } from '../../core/database/sql.js';
+import { uuidv7 } from '../../core/database/uuid.js';
+import { type Inventory, inventoryOf } from '../../core/storage/inventory.repository.js';
 import type { VisionConnection } from '../client/vision-connections.repository.js';
 import type { CameraKey } from '../truck.js';
 import { storeCameraNames } from './camera-names.repository.js';

@@ -10,10 +10,10 @@ import {
 } from '../../contracts/admin/recording.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { present } from '../../contracts/common/present.js';
-import { Database } from '../../database/database.js';
-import { apiError } from '../../errors/app-error.js';
-import { type FileToSend, sendFile } from '../../http/send-file.js';
-import { STORAGE, type Storage } from '../../storage/storage.js';
+import { Database } from '../../core/database/database.js';
+import { apiError } from '../../core/errors/app-error.js';
+import { type FileToSend, sendFile } from '../../core/http/send-file.js';
+import { STORAGE, type Storage } from '../../core/storage/storage.js';
 import { otherNamesOf } from './camera-names.repository.js';
 import { recordingFile } from './recording.rules.js';
 import {

@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/sql.js';
+import type { Sql } from '../../core/database/sql.js';
 
 /** The file of a recording that retention or an erasure has removed. It stays here until the file is deleted. */
 export interface RemovedFile {

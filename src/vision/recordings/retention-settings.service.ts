@@ -8,9 +8,9 @@ import {
   type SetRetention,
 } from '../../contracts/admin/retention.dto.js';
 import { present } from '../../contracts/common/present.js';
-import { Database } from '../../database/database.js';
-import type { Sql } from '../../database/sql.js';
-import { apiError } from '../../errors/app-error.js';
+import { Database } from '../../core/database/database.js';
+import type { Sql } from '../../core/database/sql.js';
+import { apiError } from '../../core/errors/app-error.js';
 import { deletableBy, retentionOf, type RetentionRow, storeRetention } from './retention.repository.js';
 
 type Days = Pick<HaulerRetention, 'onDemandDays' | 'continuousDays'>;

@@ -1,5 +1,5 @@
 import type { HaulerRetention } from '../../contracts/admin/retention.dto.js';
-import { onlyRow, type Sql } from '../../database/sql.js';
+import { onlyRow, type Sql } from '../../core/database/sql.js';
 import { isHeld } from '../holds/held.sql.js';
 import { forgetDays, RECORDED_TIME, type RecordedTime } from './coverage-days.repository.js';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { migrate } from '../../../src/database/migrate.js';
+import { migrate } from '../../../src/core/database/migrate.js';
 import { asLimitedUser } from '../../support/rows.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 import { onServer } from '../../support/test-run.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { type Attention, type AttentionItem } from '../../../src/contracts/admin/attention.dto.js';
-import { PartitionPlanner } from '../../../src/database/partition-planner.js';
+import { PartitionPlanner } from '../../../src/core/database/partition-planner.js';
 import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { whileLocked } from '../../support/rows.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ConsoleSessions } from '../../../src/auth/console-sessions.js';
-import type { GroupAccess } from '../../../src/config/access-rules.js';
+import type { GroupAccess } from '../../../src/core/config/access-rules.js';
 import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { freePort } from '../../support/free-port.js';

@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { runCommandLine } from '../../../src/cli/program.js';
-import { findLocalService, type LocalService } from '../../../src/config/local-service.js';
+import { findLocalService, type LocalService } from '../../../src/core/config/local-service.js';
 import { runKit } from '../../../src/conformance/kit.js';
 import { json, type ScriptedPartner, startScriptedPartner } from '../../support/scripted-partner.js';
 import { testServer } from '../../support/test-run.js';

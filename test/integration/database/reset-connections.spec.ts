@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { videoFileName } from '../../../src/reference-partner/vision/stored-videos.repository.js';
-import { STORAGE, type Storage } from '../../../src/storage/storage.js';
+import { STORAGE, type Storage } from '../../../src/core/storage/storage.js';
 import { DatabaseStage } from '../../support/database-stage.js';
 import { eventually } from '../../support/eventually.js';
 import { upload } from '../../support/reference-vision.js';

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { migrate } from '../../../src/database/migrate.js';
-import { MIGRATIONS } from '../../../src/database/migrations.js';
+import { migrate } from '../../../src/core/database/migrate.js';
+import { MIGRATIONS } from '../../../src/core/database/migrations.js';
 import { loadRelease } from '../../support/released-database.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 import { onServer } from '../../support/test-run.js';

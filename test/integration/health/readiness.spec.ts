@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Database } from '../../../src/database/database.js';
-import { DatabaseConnectionError } from '../../../src/database/postgres-errors.js';
-import { outageOf } from '../../../src/database/outage.js';
-import { ReadinessService } from '../../../src/health/readiness.service.js';
+import { Database } from '../../../src/core/database/database.js';
+import { DatabaseConnectionError } from '../../../src/core/database/postgres-errors.js';
+import { outageOf } from '../../../src/core/database/outage.js';
+import { ReadinessService } from '../../../src/admin/health/readiness.service.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { testEnv } from '../../support/env.js';
 import { eventually } from '../../support/eventually.js';

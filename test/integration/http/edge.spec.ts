@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Application } from 'express';
 import { SCALE_API } from '../../../src/contracts/scale/scale.api.js';
 import { SITE_API } from '../../../src/contracts/site/site.api.js';
-import { receivingBytes } from '../../../src/http/body-reader.js';
+import { receivingBytes } from '../../../src/core/http/body-reader.js';
 import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';

@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
-import type { Database } from '../../../src/database/database.js';
-import type { Sql } from '../../../src/database/sql.js';
-import { type Claim, claim, type ClaimOutcome, keep } from '../../../src/idempotency/idempotency.repository.js';
-import { IdempotencySweep } from '../../../src/idempotency/idempotency-sweep.job.js';
+import type { Database } from '../../../src/core/database/database.js';
+import type { Sql } from '../../../src/core/database/sql.js';
+import { type Claim, claim, type ClaimOutcome, keep } from '../../../src/core/idempotency/idempotency.repository.js';
+import { IdempotencySweep } from '../../../src/core/idempotency/idempotency-sweep.job.js';
 import { keptAnswers } from '../../support/rows.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 import { ageKey } from '../../support/time.js';

@@ -5,8 +5,8 @@ import { Logger } from '@nestjs/common';
 import axios from 'axios';
 import type { DataSource } from 'typeorm';
 import { SITE_API } from '../../../src/contracts/site/site.api.js';
-import { Database } from '../../../src/database/database.js';
-import { Metrics } from '../../../src/observability/metrics.js';
+import { Database } from '../../../src/core/database/database.js';
+import { Metrics } from '../../../src/core/observability/metrics.js';
 import { ConnectionKeys, sealKey } from '../../../src/partner-client/connection-keys.service.js';
 import { httpDefaults, PartnerTransport } from '../../../src/partner-client/http-exchange.js';
 import {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { WorkService } from '../../../src/work/work.service.js';
+import { WorkService } from '../../../src/core/work/work.service.js';
 import { SITE_SYNC_WORK } from '../../../src/site-sync/sync/sync-runs.repository.js';
 import { eventually } from '../../support/eventually.js';
 import { refuses, when } from '../../support/scripted-partner.js';

@@ -5,8 +5,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { openStorage } from '../../../src/storage/open-storage.js';
-import type { Storage } from '../../../src/storage/storage.js';
+import { openStorage } from '../../../src/core/storage/open-storage.js';
+import type { Storage } from '../../../src/core/storage/storage.js';
 import { contentOf, interrupted, MIB, newName, sourceOf, storageCases } from '../../shared/storage-cases.js';
 import { type S3Server, startS3Server } from '../../support/s3-server.js';
 

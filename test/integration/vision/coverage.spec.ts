@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { deleteRecording } from '../../../src/admin/erasures/footage-erasure.repository.js';
-import type { Sql } from '../../../src/database/sql.js';
+import type { Sql } from '../../../src/core/database/sql.js';
 import { SettledDays } from '../../../src/vision/coverage/settled-days.job.js';
 import { RecordingsRepository } from '../../../src/vision/recordings/recordings.repository.js';
 import { Retention } from '../../../src/vision/recordings/retention.job.js';

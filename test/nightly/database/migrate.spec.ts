@@ -1,8 +1,8 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
-import { migrate, pendingMigrations } from '../../../src/database/migrate.js';
-import { MIGRATIONS } from '../../../src/database/migrations.js';
+import { migrate, pendingMigrations } from '../../../src/core/database/migrate.js';
+import { MIGRATIONS } from '../../../src/core/database/migrations.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 
 class AddKept1900000000000 implements MigrationInterface {

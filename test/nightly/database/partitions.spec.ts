@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { PartitionPlanner } from '../../../src/database/partition-planner.js';
-import { PARTITIONED } from '../../../src/database/partitions.rules.js';
+import { PartitionPlanner } from '../../../src/core/database/partition-planner.js';
+import { PARTITIONED } from '../../../src/core/database/partitions.rules.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 
 let app: TestApp;

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
-import { migrate } from '../../../src/database/migrate.js';
-import { MIGRATIONS } from '../../../src/database/migrations.js';
-import { schemaFault } from '../../../src/database/schema-faults.js';
+import { migrate } from '../../../src/core/database/migrate.js';
+import { MIGRATIONS } from '../../../src/core/database/migrations.js';
+import { schemaFault } from '../../../src/core/database/schema-faults.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 
 let database: TestDatabase;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { migrate } from '../../../src/database/migrate.js';
+import { migrate } from '../../../src/core/database/migrate.js';
 import { loadRelease } from '../../support/released-database.js';
 import { databaseUrl, onServer } from '../../support/test-run.js';
 import { startSystemPostgres, type SystemPostgres } from '../system-postgres.js';

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { migrate } from '../../../src/database/migrate.js';
+import { migrate } from '../../../src/core/database/migrate.js';
 import { type BuiltService, startService } from '../../support/built-service.js';
 import { CatalogFixture } from '../../support/catalog.js';
 import { sampleVideo } from '../../support/sample-video.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { storageName } from '../../../src/storage/storage-names.js';
+import { storageName } from '../../../src/core/storage/storage-names.js';
 import type { BuiltService } from '../../support/built-service.js';
 import { eventually } from '../../support/eventually.js';
 import type { Cluster } from './cluster.js';

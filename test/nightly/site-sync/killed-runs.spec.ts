@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { WorkService } from '../../../src/work/work.service.js';
+import { WorkService } from '../../../src/core/work/work.service.js';
 import { SyncRetention } from '../../../src/site-sync/sync/site-sync.job.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';

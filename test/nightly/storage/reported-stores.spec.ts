@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { DiskSpace } from '../../../src/storage/disk-space.js';
-import { openStorage } from '../../../src/storage/open-storage.js';
-import type { Storage } from '../../../src/storage/storage.js';
+import { DiskSpace } from '../../../src/core/storage/disk-space.js';
+import { openStorage } from '../../../src/core/storage/open-storage.js';
+import type { Storage } from '../../../src/core/storage/storage.js';
 import { contentOf, MIB, newName, sourceOf } from '../../shared/storage-cases.js';
 import { startS3Server } from '../../support/s3-server.js';
 

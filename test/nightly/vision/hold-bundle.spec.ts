@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { HoldDetails } from '../../../src/contracts/admin/hold.dto.js';
-import { STORAGE, type Storage } from '../../../src/storage/storage.js';
+import { STORAGE, type Storage } from '../../../src/core/storage/storage.js';
 import { recordingFile } from '../../../src/vision/recordings/recording.rules.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { readBundle, requestBundle } from '../../support/bundle.js';

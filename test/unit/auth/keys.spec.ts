@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { issueViolations } from '../../../src/auth/api-key-admin.service.js';
 import { createKey, hashKey } from '../../../src/auth/api-key.js';
-import { isWellFormedKey } from '../../../src/observability/key-form.js';
+import { isWellFormedKey } from '../../../src/core/observability/key-form.js';
 import { isValidFor, KeyCache, type KnownKey } from '../../../src/auth/key-cache.js';
 import { ACCOUNT_API } from '../../../src/contracts/account/account.api.js';
 import type { IssueApiKeyRequest } from '../../../src/contracts/admin/api-key.dto.js';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { visibleOutput, visibleText } from '../../../src/text/visible-text.js';
+import { visibleOutput, visibleText } from '../../../src/core/text/visible-text.js';
 
 /** ANSI, C1, DEL, bidirectional, zero-width, line separators, soft hyphen, tag and filler characters, a line break. */
 const HOSTILE = [

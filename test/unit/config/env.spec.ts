@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { InvalidEnvironmentError, readEnv } from '../../../src/config/env.js';
-import { VARIABLES } from '../../../src/config/variables.js';
+import { InvalidEnvironmentError, readEnv } from '../../../src/core/config/env.js';
+import { VARIABLES } from '../../../src/core/config/variables.js';
 
 const production = {
   DATABASE_URL: 'postgres://u:secret-in-url@db/haulbridge',

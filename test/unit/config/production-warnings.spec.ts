@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { productionWarnings } from '../../../src/config/production-warnings.js';
-import { readEnv } from '../../../src/config/env.js';
+import { productionWarnings } from '../../../src/core/config/production-warnings.js';
+import { readEnv } from '../../../src/core/config/env.js';
 
 const SWITCHES = ['OUTBOUND_ALLOW_PRIVATE', 'DEMO', 'SANDBOX'];
 const env = {

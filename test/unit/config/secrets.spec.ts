@@ -2,9 +2,9 @@ import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readEnv } from '../../../src/config/env.js';
-import { resolveSecrets } from '../../../src/config/secrets.js';
-import { Database } from '../../../src/database/database.js';
+import { readEnv } from '../../../src/core/config/env.js';
+import { resolveSecrets } from '../../../src/core/config/secrets.js';
+import { Database } from '../../../src/core/database/database.js';
 import { connectionsOf, resolveEnv } from '../../../src/embedded-postgres/resolve-env.js';
 
 const root = mkdtempSync(join(tmpdir(), 'secrets-'));

@@ -6,9 +6,9 @@ import { describe, expect, it } from '@jest/globals';
 import type { ApiContract } from '../../../src/contracts/common/api-contract.js';
 import { type DtoClass, fieldPlans, readerOf, fieldsOf } from '../../../src/contracts/common/fields/field.js';
 import type { Violation } from '../../../src/contracts/common/violation.js';
-import { AppError } from '../../../src/errors/app-error.js';
-import { DtoPipe } from '../../../src/errors/validation.pipe.js';
-import { ignoredFieldsOf } from '../../../src/http/json-body.js';
+import { AppError } from '../../../src/core/errors/app-error.js';
+import { DtoPipe } from '../../../src/core/errors/validation.pipe.js';
+import { ignoredFieldsOf } from '../../../src/core/http/json-body.js';
 import fc from '../../support/fast-check.js';
 
 const RUNS = 40;

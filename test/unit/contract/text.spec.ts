@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { joinPath, shortPath } from '../../../src/contracts/common/path.values.js';
 import { codePoints, isBlank, isUuid, storableText, withoutFinalSlashes } from '../../../src/contracts/common/text.js';
-import { AppError } from '../../../src/errors/app-error.js';
-import { errorReply } from '../../../src/errors/error-body.js';
+import { AppError } from '../../../src/core/errors/app-error.js';
+import { errorReply } from '../../../src/core/errors/error-body.js';
 
 test.each([
   ['', 0],

@@ -1,8 +1,8 @@
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { Batcher } from '../../../src/database/batcher.js';
-import { ContentionError } from '../../../src/database/settle-batch.js';
-import { AppError } from '../../../src/errors/app-error.js';
+import { Batcher } from '../../../src/core/database/batcher.js';
+import { ContentionError } from '../../../src/core/database/settle-batch.js';
+import { AppError } from '../../../src/core/errors/app-error.js';
 
 type Outcome = string | AppError | undefined;
 

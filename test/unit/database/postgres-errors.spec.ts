@@ -9,7 +9,7 @@ import {
   isUniqueViolation,
   mayHaveCommitted,
   sqlState,
-} from '../../../src/database/postgres-errors.js';
+} from '../../../src/core/database/postgres-errors.js';
 
 /** As pg throws it, and as TypeORM wraps it. */
 const formsOf = (fields: object) => {

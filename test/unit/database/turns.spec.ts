@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Owner, Turns } from '../../../src/database/turns.js';
+import { type Owner, Turns } from '../../../src/core/database/turns.js';
 
 interface Item {
   readonly name: string;

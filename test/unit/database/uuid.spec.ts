@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type * as Uuid from '../../../src/database/uuid.js';
+import type * as Uuid from '../../../src/core/database/uuid.js';
 
 let modules = 0;
 let uuidv7: typeof Uuid.uuidv7;
@@ -7,7 +7,7 @@ let timeOfUuidv7: typeof Uuid.timeOfUuidv7;
 let minUuidv7Of: typeof Uuid.minUuidv7Of;
 // A new module for each test: its clock never goes back.
 beforeEach(async () => {
-  const path = `../../../src/database/uuid.js?${modules++}`;
+  const path = `../../../src/core/database/uuid.js?${modules++}`;
   ({ uuidv7, timeOfUuidv7, minUuidv7Of } = (await import(path)) as typeof Uuid);
 });
 

@@ -5,10 +5,10 @@ import { bodyCells } from '../../../src/exchanges/body-cells.js';
 import { ExchangeQueue } from '../../../src/exchanges/exchange-queue.js';
 import type { Standing } from '../../../src/exchanges/exchange-record.js';
 import type { ExchangeRow } from '../../../src/exchanges/exchange-row.js';
-import { BodyCapture, keptBody } from '../../../src/http/body-capture.js';
+import { BodyCapture, keptBody } from '../../../src/core/http/body-capture.js';
 import { redactBody, redactHeaders, redactPath } from '../../../src/exchanges/redaction.rules.js';
-import { protectSecrets } from '../../../src/observability/known-secrets.js';
-import { redacted, redactText } from '../../../src/observability/redaction.js';
+import { protectSecrets } from '../../../src/core/observability/known-secrets.js';
+import { redacted, redactText } from '../../../src/core/observability/redaction.js';
 
 const body = (text: string, secrets: string[] = []) => redactBody(text, 'every value', secrets).text;
 const { key: KEY, prefix: PREFIX } = createKey();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseTraceparent } from '../../../src/outbound/trace-context.js';
+import { parseTraceparent } from '../../../src/core/outbound/trace-context.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';

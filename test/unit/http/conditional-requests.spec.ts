@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import { byteRange, matchesEtag } from '../../../src/http/conditional-requests.js';
+import { byteRange, matchesEtag } from '../../../src/core/http/conditional-requests.js';
 
 const part = (start: number, end: number) => ({ start, end });
 

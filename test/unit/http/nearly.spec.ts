@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isNearly } from '../../../src/http/json-body.js';
+import { isNearly } from '../../../src/core/http/json-body.js';
 
 test.each([
   ['truckID', 'truckId', true],

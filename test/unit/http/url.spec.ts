@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import type { Request, Response } from 'express';
-import { decodePathLiterally } from '../../../src/http/url.js';
+import { decodePathLiterally } from '../../../src/core/http/url.js';
 
 function read(url: string): Request {
   const request = { url } as Request;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from '../../support/fast-check.js';
-import { JsonRecordStream, JsonStreamError } from '../../../src/json/json-record-stream.js';
+import { JsonRecordStream, JsonStreamError } from '../../../src/core/json/json-record-stream.js';
 
 const LISTS = ['data.sites', 'data.kiosks', 'data.materials', 'items'];
 

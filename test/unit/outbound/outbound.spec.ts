@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { maskSecrets } from '../../../src/observability/known-secrets.js';
-import { isPublicAddress, urlFault } from '../../../src/outbound/address-guard.js';
-import { networkFailure } from '../../../src/outbound/network-errors.js';
-import { readHosts } from '../../../src/outbound/name-resolver.js';
-import { redactUrl, redactUrls } from '../../../src/outbound/redaction.js';
-import { retryAfterDate } from '../../../src/outbound/retry-after.js';
+import { maskSecrets } from '../../../src/core/observability/known-secrets.js';
+import { isPublicAddress, urlFault } from '../../../src/core/outbound/address-guard.js';
+import { networkFailure } from '../../../src/core/outbound/network-errors.js';
+import { readHosts } from '../../../src/core/outbound/name-resolver.js';
+import { redactUrl, redactUrls } from '../../../src/core/outbound/redaction.js';
+import { retryAfterDate } from '../../../src/core/outbound/retry-after.js';
 
 const v4 = (...addresses: string[]) => addresses.map((address) => ({ address, family: 4 }));
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { resolve } from 'node:path';
-import { diskReserveBytes } from '../../../src/config/disk-reserve.js';
-import { parseStorageUrl } from '../../../src/config/storage-url.js';
-import { storageName } from '../../../src/storage/storage-names.js';
+import { diskReserveBytes } from '../../../src/core/config/disk-reserve.js';
+import { parseStorageUrl } from '../../../src/core/config/storage-url.js';
+import { storageName } from '../../../src/core/storage/storage-names.js';
 
 const MIB = 1024 * 1024;
 

@@ -4,7 +4,7 @@ import fc from '../../support/fast-check.js';
 import type { Recording } from '../../../src/contracts/vision/vision.dto.js';
 import { PartnerFailure } from '../../../src/partner-client/partner-failure.js';
 import { UnstableListError } from '../../../src/vision/client/read-pages.js';
-import { rereadings } from '../../../src/config/parse.js';
+import { rereadings } from '../../../src/core/config/parse.js';
 import {
   daysOf,
   nextWindow,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { backoffMs, DEFAULT_BACKOFF, retryDelayMs } from '../../../src/outbound/backoff.js';
-import { defineStates, InvalidTransitionError, type StateOf } from '../../../src/work/states.js';
+import { backoffMs, DEFAULT_BACKOFF, retryDelayMs } from '../../../src/core/outbound/backoff.js';
+import { defineStates, InvalidTransitionError, type StateOf } from '../../../src/core/work/states.js';
 
 const REQUEST = defineStates('a video request', {
   submitting: ['processing', 'failed'],

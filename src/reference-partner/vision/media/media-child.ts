@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
-import { openStorage } from '../../../storage/open-storage.js';
-import { isStorageError, sentenceOf } from '../../../storage/storage-errors.js';
+import { openStorage } from '../../../core/storage/open-storage.js';
+import { isStorageError, sentenceOf } from '../../../core/storage/storage-errors.js';
 import { type FilmPart, NotCopiedError, trimMp4 } from './trim-mp4.js';
 
 export interface TrimTask {

@@ -1,9 +1,9 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { childEnv, childEnvWithS3 } from '../../../config/child-env.js';
-import { PACKAGE_FOLDER } from '../../../config/version.js';
-import { StorageUnavailableError } from '../../../storage/storage-errors.js';
+import { childEnv, childEnvWithS3 } from '../../../core/config/child-env.js';
+import { PACKAGE_FOLDER } from '../../../core/config/version.js';
+import { StorageUnavailableError } from '../../../core/storage/storage-errors.js';
 import type { FilmPart } from './trim-mp4.js';
 import type { TrimReply, TrimTask } from './media-child.js';
 

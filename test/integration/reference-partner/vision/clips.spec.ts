@@ -6,7 +6,7 @@ import type { HostedVideoRequest } from '../../../../src/contracts/admin/hosted.
 import type { List } from '../../../../src/contracts/admin/list.dto.js';
 import type { ListVideosResponse } from '../../../../src/contracts/vision/vision.dto.js';
 import { ReferenceVideoRequests } from '../../../../src/reference-partner/vision/video-requests.service.js';
-import { DraftSweep } from '../../../../src/storage/storage.module.js';
+import { DraftSweep } from '../../../../src/core/storage/storage.module.js';
 import { issueKey } from '../../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';

@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Storage, STORAGE } from '../../../../src/storage/storage.js';
+import { type Storage, STORAGE } from '../../../../src/core/storage/storage.js';
 import { recordingFile } from '../../../../src/vision/recordings/recording.rules.js';
 import type { TestApp } from '../../../support/app.js';
 import {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { redactText } from '../../../../src/observability/redaction.js';
-import { AddressRefusedError } from '../../../../src/outbound/address-guard.js';
+import { redactText } from '../../../../src/core/observability/redaction.js';
+import { AddressRefusedError } from '../../../../src/core/outbound/address-guard.js';
 import {
   connectionError,
   DownloadError,
@@ -18,9 +18,9 @@ import {
   hasVisibleEnd,
   isUncompressed,
   strongValidator,
-} from '../../../../src/media/file-headers.js';
+} from '../../../../src/core/media/file-headers.js';
 import { TransferWatch } from '../../../../src/vision/downloads/transfer-watch.js';
-import { InvalidMp4Error, Mp4BoxValidator } from '../../../../src/media/mp4-box-validator.js';
+import { InvalidMp4Error, Mp4BoxValidator } from '../../../../src/core/media/mp4-box-validator.js';
 import { fetchBy } from '../../../../src/vision/recordings/recording.rules.js';
 import { box, FTYP, MOOV, sampleVideo } from '../../../support/sample-video.js';
 

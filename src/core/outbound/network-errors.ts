@@ -1,0 +1,96 @@
+import { AddressRefusedError } from './address-guard.js';
+import { NETWORK_CAUSES, type NetworkCause } from '../../contracts/common/network-causes.values.js';
+import { MAX_HEAD_BYTES } from '../../contracts/common/answer-limits.js';
+import { HEAD_TOO_LARGE, learnParseError } from './lenient-hosts.js';
+
+/** Why an outbound call has no whole response. */
+export interface NetworkFailure {
+  /** `unreachable`: the request was not sent. `broken`: it may have been received. */
+  readonly kind: 'addressRefused' | 'unreachable' | 'broken';
+  /** A sentence for an admin. It contains no path and no query. */
+  readonly message: string;
+  readonly cause?: NetworkCause | undefined;
+}
+
+/** Libraries wrap the error of Node.js. */
+const MAX_CAUSES = 5;
+
+const CAUSES: Readonly<Record<string, NetworkCause>> = {
+  ECONNREFUSED: 'connection-refused',
+  ENOTFOUND: 'name-unknown',
+  ENODATA: 'name-unknown',
+  EAI_AGAIN: 'name-unresolved',
+  EAI_FAIL: 'name-unresolved',
+  ESERVFAIL: 'name-unresolved',
+  ETIMEOUT: 'name-unresolved',
+  EHOSTUNREACH: 'no-route',
+  ENETUNREACH: 'no-route',
+  CERT_HAS_EXPIRED: 'certificate-expired',
+  CERT_NOT_YET_VALID: 'certificate-not-yet-valid',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate-self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'certificate-untrusted',
+  UNABLE_TO_GET_ISSUER_CERT: 'certificate-untrusted',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate-untrusted',
+  CERT_UNTRUSTED: 'certificate-untrusted',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate-incomplete',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'certificate-of-another-host',
+  ERR_TLS_CERT_ALTNAME_FORMAT: 'certificate-of-another-host',
+  HOSTNAME_MISMATCH: 'certificate-of-another-host',
+  CERT_REVOKED: 'certificate-revoked',
+  CERT_CHAIN_TOO_LONG: 'certificate-invalid',
+  CERT_REJECTED: 'certificate-invalid',
+  CERT_SIGNATURE_FAILURE: 'certificate-invalid',
+  INVALID_CA: 'certificate-invalid',
+  INVALID_PURPOSE: 'certificate-invalid',
+  PATH_LENGTH_EXCEEDED: 'certificate-invalid',
+  EPROTO: 'no-tls',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'no-tls',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'no-tls',
+};
+
+/** `originalCode` is that of Node.js where nodemailer has one of its own. */
+interface Wrapped {
+  readonly code?: unknown;
+  readonly originalCode?: unknown;
+  readonly cause?: Wrapped;
+}
+
+/** Why no connection was made, by the code of an error of Node.js; undefined for any other. */
+export function networkCause(error: unknown): NetworkCause | undefined {
+  for (const { code, originalCode } of withCauses(error)) {
+    for (const each of [originalCode, code]) {
+      if (typeof each !== 'string') continue;
+      const known = CAUSES[each] ?? (each.startsWith('ERR_SSL_') ? 'tls-failed' : undefined);
+      if (known !== undefined) return known;
+    }
+  }
+  return undefined;
+}
+
+/** The error, and those that it wraps. */
+function* withCauses(error: unknown): Generator<Wrapped> {
+  let cause = error as Wrapped | undefined;
+  for (let depth = 0; cause != null && depth < MAX_CAUSES; depth++, cause = cause.cause) yield cause;
+}
+
+/** Of an error of Node.js or axios, before the response or during it (`hasResponse`). */
+export function networkFailure(error: unknown, host: string, hasResponse: boolean): NetworkFailure {
+  const refused = withCauses(error).find((each) => each instanceof AddressRefusedError);
+  if (refused !== undefined) return { kind: 'addressRefused', message: refused.message };
+  const { code } = error as { readonly code?: unknown };
+  if (code === HEAD_TOO_LARGE)
+    return { kind: 'broken', message: `The head of the answer of ${host} is larger than ${MAX_HEAD_BYTES / 1024} KB.` };
+  if (learnParseError(host, error as NodeJS.ErrnoException))
+    return { kind: 'broken', message: `${host} sent invalid HTTP (${String(code)}).` };
+  // A connection that was kept open since an earlier call may break before the first byte of this response.
+  if (hasResponse || code === 'ECONNRESET' || code === 'EPIPE')
+    return { kind: 'broken', message: `The connection to ${host} broke before its whole answer had come.` };
+  const cause = networkCause(error);
+  return { kind: 'unreachable', message: `${host} could not be reached: ${reasonOf(cause, code)}.`, cause };
+}
+
+function reasonOf(cause: NetworkCause | undefined, code: unknown): string {
+  if (code === 'ETIMEDOUT') return 'it does not answer';
+  if (cause !== undefined) return NETWORK_CAUSES[cause];
+  return typeof code === 'string' ? `the connection failed (${code})` : 'the connection failed';
+}

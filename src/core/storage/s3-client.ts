@@ -1,0 +1,101 @@
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { HeadObjectCommand, type PutObjectCommandInput, S3Client } from '@aws-sdk/client-s3';
+import type { S3StorageConfig } from '../config/storage-url.js';
+import { NETWORK_CAUSES } from '../../contracts/common/network-causes.values.js';
+import { networkCause } from '../outbound/network-errors.js';
+import { readLargeHeads } from '../outbound/large-heads.js';
+import { errorCode, fullDisk, isErrorLike, isStorageError, StorageUnavailableError } from './storage-errors.js';
+
+/** For every call but those that move a file or delete many. A call has three attempts, so a server that is silent fails in 8 s. */
+export const SHORT = { requestTimeout: 2500 };
+
+/** What S3 deletes in one call. */
+export const KEYS_PER_CALL = 1_000;
+
+export interface S3Place {
+  readonly client: S3Client;
+  readonly bucket: string;
+  /** Empty, or ends in a slash. */
+  readonly prefix: string;
+  /** Sent with each body. Set once the bucket has refused one without. */
+  checksum: Checksum;
+}
+
+export type Checksum = Pick<PutObjectCommandInput, 'ChecksumAlgorithm'>;
+
+/** As the client's own agents have it. */
+const CONNECTIONS = { keepAlive: true, maxSockets: 50 };
+
+/** Credentials come from the usual places of the AWS SDK: environment, profile, role of the machine. */
+export function s3Place({ bucket, prefix, endpoint, region }: S3StorageConfig): S3Place {
+  const client = new S3Client({
+    region,
+    ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
+    // Some S3 servers do not support checksums: `withBody` adds them. Size and SHA-256 are in the database.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    maxAttempts: 3,
+    // 120 s, because joining the parts of a large file may take that long.
+    requestHandler: {
+      connectionTimeout: 5000,
+      requestTimeout: 120_000,
+      throwOnRequestTimeout: true,
+      httpAgent: readLargeHeads(new HttpAgent(CONNECTIONS)),
+      httpsAgent: readLargeHeads(new HttpsAgent(CONNECTIONS)),
+    },
+  });
+  return { client, bucket, prefix, checksum: {} };
+}
+
+/** Sends a body, once more with a checksum if it was refused: a bucket with Object Lock takes none without. */
+export async function withBody<T>(place: S3Place, send: (checksum: Checksum) => Promise<T>): Promise<T> {
+  try {
+    return await send(place.checksum);
+  } catch (error) {
+    if (statusOf(error) !== 400 || place.checksum.ChecksumAlgorithm !== undefined) throw error;
+    const sent = await send({ ChecksumAlgorithm: 'CRC32' });
+    place.checksum = { ChecksumAlgorithm: 'CRC32' };
+    return sent;
+  }
+}
+
+/** The parts of a file may take long, so a silent server is noticed before the first of them. A refusal is an answer. */
+export async function expectAnswer(client: S3Client, at: { Bucket: string; Key: string }): Promise<void> {
+  await client.send(new HeadObjectCommand(at), SHORT).catch((error: unknown) => {
+    if (statusOf(error) === undefined) throw error;
+  });
+}
+
+const FULL = new Set(['QuotaExceeded', 'InsufficientStorage', 'XMinioStorageFull', 'XMinioAdminBucketQuotaExceeded']);
+
+export const nameOf = (error: unknown): string => (isErrorLike(error) ? String(error.name) : '');
+
+/** Undefined if the server did not answer. */
+export const statusOf = (error: unknown): number | undefined =>
+  isErrorLike(error) && '$metadata' in error
+    ? (error.$metadata as { httpStatusCode?: number }).httpStatusCode
+    : undefined;
+
+export const isAbsent = (error: unknown): boolean => ['NoSuchKey', 'NotFound'].includes(nameOf(error));
+
+export const viaS3 = <T>(work: () => Promise<T>): Promise<T> =>
+  work().catch((error: unknown) => {
+    throw s3Failure(error);
+  });
+
+/** Converts a failure of the S3 server or of the connection to it; errors of our own stay unchanged. */
+function s3Failure(error: unknown): unknown {
+  if (!isErrorLike(error) || isStorageError(error) || error instanceof TypeError) return error;
+  const status = statusOf(error);
+  // A system error of the local draft: `Draft` converts it.
+  if (status === undefined && 'path' in error) return error;
+  const cause = status === undefined ? networkCause(error) : undefined;
+  const code = errorCode(error) ?? nameOf(error);
+  const words =
+    cause === undefined
+      ? [code, ...(status === undefined ? [] : [`HTTP ${status}`])].join(', ')
+      : `${NETWORK_CAUSES[cause]} (${code})`;
+  if (FULL.has(nameOf(error)) || status === 507) return fullDisk(words, error);
+  return new StorageUnavailableError('failed', `The video storage (S3) failed: ${words}.`, error);
+}

@@ -1,0 +1,24 @@
+import { readEnv } from './core/config/env.js';
+import { migrate } from './core/database/migrate.js';
+import { reasonOf } from './core/database/reason.js';
+import { embeddedNotice, resolveEnv } from './embedded-postgres/resolve-env.js';
+
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+
+/** `npm run migrate`: applies the pending migrations and exits, with 0 if none is missing afterwards. */
+async function run(): Promise<void> {
+  const declared = readEnv();
+  if (declared.EMBEDDED) print(embeddedNotice(declared));
+  const { env, stop } = await resolveEnv(declared, { debug: () => undefined, info: print, warn: print });
+  try {
+    const applied = await migrate(env.DATABASE_URL, { report: print });
+    print(applied.length === 0 ? 'No migration is pending.' : `Applied ${applied.join(', ')}.`);
+  } finally {
+    await stop();
+  }
+}
+
+run().catch((error: unknown) => {
+  process.stderr.write(`${reasonOf(error)}\n`);
+  process.exitCode = 1;
+});
