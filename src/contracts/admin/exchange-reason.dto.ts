@@ -1,6 +1,6 @@
 import { INTERFACES, type InterfaceName } from '../common/interfaces.values.js';
 import { Flag, Integer, NestedList, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
-import { example, inQuery, max, min, optional, range } from '../common/fields/options.js';
+import { example, inQuery, max, min, optional, between } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
 import { ExchangeCounts } from './overview.dto.js';
 
@@ -18,8 +18,8 @@ export class ExchangeReasonsQuery {
   )
   status?: string;
 
-  @Text('`error.code` of the response', range(1, 100), optional) errorCode?: string;
-  @Text('Why it failed: `reason` of an exchange', range(1, 300), optional) reason?: string;
+  @Text('`error.code` of the response', between(1, 100), optional) errorCode?: string;
+  @Text('Why it failed: `reason` of an exchange', between(1, 300), optional) reason?: string;
   @Flag('Exchanges that a scenario of the sandbox touched; or only the others', inQuery, optional)
   rehearsed?: boolean;
   @Time('Exchanges from the hour of this time on', inQuery, optional) from?: Instant;

@@ -16,7 +16,7 @@ import { FOR_PARTNERS, own, route } from '../admin/route-helpers.js';
 import { WEBHOOK_ROUTES } from '../admin/webhooks.routes.js';
 import type { RouteDefinition } from '../common/api-contract.js';
 import { Integer, Name, Text } from '../common/fields/decorators.js';
-import { example, max, optional, range } from '../common/fields/options.js';
+import { example, max, optional, between } from '../common/fields/options.js';
 import { MAX_REQUEST_ID_LENGTH } from '../vision/vision.dto.js';
 
 /** Pokes of a connection that an instance takes in a minute. */
@@ -24,7 +24,7 @@ export const MAX_POKES_PER_MINUTE = 60;
 
 /** What is ready. */
 export class Poke {
-  @Text("The partner's id of a clip request", range(1, MAX_REQUEST_ID_LENGTH), optional, example('req-4711'))
+  @Text("The partner's id of a clip request", between(1, MAX_REQUEST_ID_LENGTH), optional, example('req-4711'))
   requestId?: string;
   @Name('A truck with new continuous recordings', max(MAX_PARTNER_ID), optional, example('TRUCK-7')) truckId?: string;
 }
