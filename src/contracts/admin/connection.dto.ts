@@ -70,23 +70,11 @@ export class CreateConnectionRequest extends ConnectionSettings {
 export const NEW_CONNECTIONS = {
   site: {
     summary: 'A partner of the Site API',
-    value: {
-      haulerId: HAULER,
-      interface: 'site',
-      baseUrl: BASE_URL,
-      apiKey: KEY,
-      intervalSeconds: 900,
-    },
+    value: { haulerId: HAULER, interface: 'site', baseUrl: BASE_URL, apiKey: KEY, intervalSeconds: 900 },
   },
   vision: {
     summary: 'A partner of the Vision API',
-    value: {
-      haulerId: HAULER,
-      interface: 'vision',
-      baseUrl: BASE_URL,
-      apiKey: KEY,
-      customerId: CUSTOMER,
-    },
+    value: { haulerId: HAULER, interface: 'vision', baseUrl: BASE_URL, apiKey: KEY, customerId: CUSTOMER },
   },
 };
 

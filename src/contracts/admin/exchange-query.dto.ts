@@ -30,8 +30,7 @@ export class ExchangeFilters {
     optional,
   )
   failed?: boolean;
-  @Flag('Exchanges that a scenario of the sandbox touched; or only the others', inQuery, optional)
-  rehearsed?: boolean;
+  @Flag('Exchanges that a scenario of the sandbox touched; or only the others', inQuery, optional) rehearsed?: boolean;
   @Text(
     `A value that the exchange names, as \`ticketNumber:IN-204817\`. It is compared exactly. Kinds: ${REFERENCE_KINDS.join(', ')}`,
     between(3, MAX_PARTNER_ID + 20),

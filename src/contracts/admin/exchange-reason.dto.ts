@@ -20,8 +20,7 @@ export class ExchangeReasonsQuery {
 
   @Text('`error.code` of the response', between(1, 100), optional) errorCode?: string;
   @Text('Why it failed: `reason` of an exchange', between(1, 300), optional) reason?: string;
-  @Flag('Exchanges that a scenario of the sandbox touched; or only the others', inQuery, optional)
-  rehearsed?: boolean;
+  @Flag('Exchanges that a scenario of the sandbox touched; or only the others', inQuery, optional) rehearsed?: boolean;
   @Time('Exchanges from the hour of this time on', inQuery, optional) from?: Instant;
   @Time('Exchanges of the hours that began before this time', inQuery, optional) to?: Instant;
   @Uuid('Exchanges of this hauler only', optional) haulerId?: string;

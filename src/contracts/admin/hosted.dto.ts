@@ -44,8 +44,7 @@ export class HostedVideoRequest extends CreateVideoRequest {
   @OneOf('State', VIDEO_STATUSES, example('ready')) status!: VideoStatus;
   @Text('Explanation of the state', optional, example('Nothing was recorded in this time')) message?: string;
   @Integer('Attempts to prepare the clip so far; 0 after a success', example(0)) attempts!: number;
-  @Text('Why the last attempt failed, for an admin: partners receive `message`', optional)
-  lastError?: string;
+  @Text('Why the last attempt failed, for an admin: partners receive `message`', optional) lastError?: string;
   @Time('When it was requested') createdAt!: Instant;
   @Time('When it became ready or failed', optional) finishedAt?: Instant;
 }

@@ -140,6 +140,13 @@ export function own<M extends Method, P extends Path, Given extends Own>(
   return { status, ...texts, ...given, ...FOR_PARTNERS, method, path };
 }
 
+/** The same for the record in the path. */
+export const ownOne = <M extends Method, P extends Path, Given extends Own>(
+  shared: Shared<M, P>,
+  notFound: string,
+  given: Known<Given>,
+) => own(shared, { params: IdParam, ...given, fails: { ...given.fails, notFound } });
+
 const PAGE = 'A page of the list';
 
 const ofOne = <Given extends Facts>(noun: string, given: Given) => ({

@@ -96,8 +96,7 @@ export class SandboxCatalogue {
 /** A hauler or a customer in a path. */
 export class SandboxSubjectParam {
   @OneOf('Kind of the subject', SUBJECTS) subject!: Subject;
-  @Text('Id of the hauler or customer', between(1, 255), SUBJECT_ID)
-  subjectId!: string;
+  @Text('Id of the hauler or customer', between(1, 255), SUBJECT_ID) subjectId!: string;
 }
 
 export class SandboxScenarioParam extends SandboxSubjectParam {
@@ -109,8 +108,7 @@ export class SandboxScenarioName {
 }
 
 export class SandboxCustomerParam {
-  @Text('Id or name of the customer', between(1, 255), SUBJECT_ID)
-  customerId!: string;
+  @Text('Id or name of the customer', between(1, 255), SUBJECT_ID) customerId!: string;
 }
 
 /** How long a scenario acts. At least one bound is required. */

@@ -57,6 +57,5 @@ export class TicketPush {
 export class TicketRevision extends TicketPush {
   @NestedList(CHANGES, FieldChange) changes!: FieldChange[];
   @MoreChanges() moreChanges?: number;
-  @Json('The body as sent, with unknown fields', { type: 'object', additionalProperties: true })
-  body!: unknown;
+  @Json('The body as sent, with unknown fields', { type: 'object', additionalProperties: true }) body!: unknown;
 }

@@ -77,8 +77,7 @@ export const WEBHOOK_ENDPOINT_CHANGES = {
 
 export class WebhookEndpoint {
   @Uuid('Id of the endpoint') id!: string;
-  @Text(`${URL_FORMS}. That of \`slack\` is shown up to its host`, example(HOOK))
-  url!: string;
+  @Text(`${URL_FORMS}. That of \`slack\` is shown up to its host`, example(HOOK)) url!: string;
   @Topics() topics!: TopicName[];
   @HaulerOfEvents() haulerId?: string;
   @Uuid('Connection of the key of a partner that created it', optional) connectionId?: string;
