@@ -18,7 +18,6 @@ const IS_REAL = '(NOT by_sandbox OR status BETWEEN 1 AND 399)';
 /** The routes by which partners push. */
 const PUSH = "direction = 'inbound' AND route IN ('createTicket', 'createAccount')";
 
-/** The counts of one hour. */
 export interface CountedHour {
   readonly tickets: TicketCounts;
   readonly exchanges: ExchangeCounts;
@@ -93,7 +92,6 @@ function valuesOf(filter: ExchangeFilter): unknown[] {
   return values.map((value) => value ?? null);
 }
 
-/** Exchanges counted by hour. */
 @Injectable()
 export class ExchangeHours {
   constructor(private readonly database: Database) {}

@@ -9,8 +9,8 @@ import { Cursor, DryRun } from './fields.js';
 
 const REFERENCE_FORM = `kind:value with one of the kinds ${REFERENCE_KINDS.join(', ')}`;
 
-/** Filters of exchanges. All given filters apply. */
-export class ExchangeFilters {
+/** Filters that hours are counted by, too. All given filters apply. */
+export class CountedFilters {
   @OneOf('Calls to this service, or calls of this service', ['inbound', 'outbound'], optional)
   direction?: 'inbound' | 'outbound';
   @OneOf('Exchanges of this interface only', INTERFACES, optional) interface?: InterfaceName;
@@ -22,15 +22,18 @@ export class ExchangeFilters {
   )
   status?: string;
   @Text('`error.code` of the response', between(1, 100), optional) errorCode?: string;
-  @Text('`X-Request-Id` of the response', between(1, 128), optional) requestId?: string;
   @Text('Why it failed: `reason` of an exchange', between(1, 300), optional) reason?: string;
+  @Flag('Exchanges that a scenario of the sandbox touched; or only the others', inQuery, optional) rehearsed?: boolean;
+}
+
+export class ExchangeFilters extends CountedFilters {
+  @Text('`X-Request-Id` of the response', between(1, 128), optional) requestId?: string;
   @Flag(
     'Exchanges that were refused, failed or have no response, which have a `reason`; or only the others',
     inQuery,
     optional,
   )
   failed?: boolean;
-  @Flag('Exchanges that a scenario of the sandbox touched; or only the others', inQuery, optional) rehearsed?: boolean;
   @Text(
     `A value that the exchange names, as \`ticketNumber:IN-204817\`. It is compared exactly. Kinds: ${REFERENCE_KINDS.join(', ')}`,
     between(3, MAX_PARTNER_ID + 20),
@@ -55,13 +58,11 @@ export class AllExchangeFilters extends ExchangeFilters {
   @Uuid('Inbound calls with this API key only', optional) apiKeyId?: string;
 }
 
-/** Filters of all exchanges. */
 export class ExchangeQuery extends AllExchangeFilters {
   @Cursor() cursor?: string;
   @PageSize() pageSize?: number;
 }
 
-/** Filters of the exchanges that are replayed. */
 export class ReplayExchangesRequest extends AllExchangeFilters {
   @DryRun() dryRun?: boolean;
 }

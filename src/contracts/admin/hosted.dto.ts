@@ -8,7 +8,6 @@ import { HAULER, HaulerId } from './fields.js';
 /** Size limit of an uploaded recording. */
 export const HOSTED_RECORDING_MAX_BYTES = 2 * 1024 ** 3;
 
-/** The camera of a recording. */
 export class RecordedCamera {
   @Name('Customer identifier or name', max(255), example(HAULER)) customerId!: string;
   @Name('Truck identifier', max(255), example('TRUCK-7')) truckId!: string;

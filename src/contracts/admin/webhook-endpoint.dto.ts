@@ -98,7 +98,6 @@ export class WebhookEndpoint {
   @Time('When it was last changed') updatedAt!: string;
 }
 
-/** What is deleted with an endpoint. */
 export class WebhookEndpointRemoval {
   @Integer('Deliveries, whatever became of them', example(120)) deliveries!: number;
   @Integer('Those that still wait, and would never arrive', example(3)) pending!: number;

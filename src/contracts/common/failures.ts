@@ -1,7 +1,6 @@
 import { type ApiRoute, type ErrorKind, type Failure, type Failures, KIND_STATUS } from './api-contract.js';
 import { fieldsOf } from './fields/field.js';
 
-/** A header with a text. */
 export const textHeader = (description: string, maxLength: number) => ({
   description,
   schema: { type: 'string' as const, maxLength },
