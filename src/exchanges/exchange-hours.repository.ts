@@ -85,7 +85,8 @@ function valuesOf(filter: ExchangeFilter): unknown[] {
   const { direction, interface: name, haulerId, connectionId, apiKeyId, status = [], errorCode, reason } = filter;
   const { from, to, rehearsed } = filter;
   const values = [
-    ...[from === undefined ? undefined : new Date(from), to === undefined ? undefined : new Date(to)],
+    from === undefined ? undefined : new Date(from),
+    to === undefined ? undefined : new Date(to),
     ...[direction, name, haulerId, connectionId, apiKeyId, status[0], status[1], errorCode, reason],
     rehearsed,
   ];
