@@ -153,18 +153,17 @@ function lanesSql(kind: WorkKind): string {
 function startSql(kind: WorkKind): string {
   const [table, lane, order] = [identifier(kind.table), identifier(kind.lane.by), orderOf(kind)];
   const keys = Object.keys(kind.key).map(identifier);
-  const read = [...new Set([...keys, ...(kind.columns ?? []).map(identifier)])];
   return `
     WITH due AS (
-      SELECT ${list(read, 't')} FROM ${table} AS t
-      WHERE t.${lane} = $2::text::${kind.lane.type} AND ${isDueSql(kind)}
+      SELECT t.* FROM ${table} AS t
+      WHERE t.${lane} = $2::text::uuid AND ${isDueSql(kind)}
         AND (t.started_at IS NULL OR t.started_at < $4::timestamptz)
         AND EXISTS (SELECT FROM lanes AS l
           WHERE l.kind = $1 AND l.lane = $2 AND l.owner = $3 AND l.owned_until > clock_timestamp())
       ORDER BY t.${order} LIMIT $5 FOR UPDATE OF t SKIP LOCKED)
     UPDATE ${table} AS t SET started_at = clock_timestamp(), attempts = t.attempts + 1
     FROM due WHERE (${list(keys, 't')}) = (${list(keys, 'due')})
-    RETURNING ${list(read, 'due')}, ARRAY[${keys.map((key) => `due.${key}::text`).join(', ')}] AS work_key,
+    RETURNING due.*, ARRAY[${keys.map((key) => `due.${key}::text`).join(', ')}] AS work_key,
       t.started_at::text AS work_started_at, t.attempts AS work_attempt`;
 }
 

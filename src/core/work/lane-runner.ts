@@ -14,6 +14,8 @@ const MAX_CLAIMED = 4;
 /** How long a lane is worked on while this instance works on as many lanes as it may. Others are more urgent by then. */
 const TURN_MS = 5_000;
 
+const DEFAULT_LANES = 64;
+
 /** How long a lane waits for further runs to end. One statement starts the rows that follow all of them. */
 const GATHER_MS = 10;
 
@@ -28,6 +30,7 @@ export class LaneRunner {
   /** The last search found as many lanes as it was asked for. */
   private isMoreDue = false;
   private isStopping = false;
+  private readonly maxLanes: number;
   /** A failed statement never ends the work: the lane expires, and its rows are started again. */
   private readonly statements: LoggedStatements;
   private readonly rows: RowRunner;
@@ -36,6 +39,7 @@ export class LaneRunner {
     private readonly dueRows: DueRows,
     private readonly owners: LaneOwners,
   ) {
+    this.maxLanes = dueRows.kind.lanes ?? DEFAULT_LANES;
     const logger = new Logger(`Work ${dueRows.kind.name}`);
     this.statements = new LoggedStatements(logger);
     this.rows = new RowRunner(dueRows, logger, this.statements);
@@ -105,7 +109,7 @@ export class LaneRunner {
   }
 
   private async claim(): Promise<void> {
-    const limit = Math.min(MAX_CLAIMED, this.kind.lanes - this.lanes.size);
+    const limit = Math.min(MAX_CLAIMED, this.maxLanes - this.lanes.size);
     if (limit <= 0 || !this.mayStart()) return;
     const claimed = await this.statements.attempt('claim lanes', async () => {
       const due = await this.dueRows.lanes(limit);
@@ -128,7 +132,7 @@ export class LaneRunner {
     let hasRun = false;
     let due: Promise<void>;
     for (;;) {
-      isOver ||= Date.now() > turnEnds && this.lanes.size >= this.kind.lanes;
+      isOver ||= Date.now() > turnEnds && this.lanes.size >= this.maxLanes;
       due = this.due.promise;
       const room = isOver || lane.loss.signal.aborted ? 0 : this.kind.lane.concurrency - runs.size;
       const rows = await this.startRows(lane, room);

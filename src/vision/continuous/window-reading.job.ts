@@ -2,7 +2,6 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { ENV, type ResolvedEnv } from '../../core/config/env.js';
 import type { Sql } from '../../core/database/sql.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
-import { PARTNER_LANES } from '../../core/work/work-kind.js';
 import { WorkService } from '../../core/work/work.service.js';
 import type { Changes, Next, Run } from '../../core/work/run.js';
 import { READ_SUBSCRIPTIONS, READ_WINDOWS, VisionConnections } from '../client/vision-connections.repository.js';
@@ -38,11 +37,7 @@ const PAUSED_MS = 60_000;
 const MAX_WINDOW_ATTEMPTS = 100;
 
 /** By connection, so that a partner that takes a minute for each page delays only its own subscriptions. */
-const LANES = {
-  callsPartners: true,
-  lane: { by: 'connection_id', type: 'uuid', concurrency: 2 },
-  lanes: PARTNER_LANES,
-} as const;
+const LANES = { callsPartners: true, lane: { by: 'connection_id', concurrency: 2 } } as const;
 
 /**
  * Reads the continuous recordings of each subscription, one window per run (decision 48). A window that fails repeatedly,
@@ -64,16 +59,6 @@ export class WindowReadingJob implements OnModuleInit {
       name: READ_SUBSCRIPTIONS,
       table: 'video_subscriptions',
       key: { hauler_id: 'uuid', id: 'uuid' },
-      columns: [
-        'connection_id',
-        'truck_id',
-        'camera_id',
-        'start_time',
-        'read_until',
-        'last_read_at',
-        'deferred_at',
-        'interval_seconds',
-      ],
       where: 'enabled AND deleted_at IS NULL',
       ...LANES,
       backoff: { firstMs: 5_000, factor: 2, maxMs: 300_000, jitter: 0.2 },
@@ -83,7 +68,6 @@ export class WindowReadingJob implements OnModuleInit {
       name: READ_WINDOWS,
       table: 'video_windows',
       key: { hauler_id: 'uuid', id: 'uuid' },
-      columns: ['subscription_id', 'start_time', 'end_time', 'reread_day'],
       ...LANES,
       backoff: { firstMs: 60_000, factor: 2, maxMs: 3_600_000, jitter: 0.2 },
       // The row stays, because the coverage shows unread windows as missing.

@@ -44,30 +44,6 @@ export interface RecordingRow {
   readonly tried_since: Date;
 }
 
-/** The columns that the start of a run returns besides the key. */
-export const RECORDING_COLUMNS: readonly (keyof RecordingRow)[] = [
-  'connection_id',
-  'part_id',
-  'partner_recording_id',
-  'truck_id',
-  'camera_id',
-  'start_time',
-  'end_time',
-  'status',
-  'started_at',
-  'last_error',
-  'link',
-  'expires_at',
-  'relinks',
-  'received_bytes',
-  'draft_id',
-  'draft_bytes',
-  'draft_total',
-  'draft_validator',
-  'created_at',
-  'tried_since',
-];
-
 export function resumePointOf(row: RecordingRow): ResumePoint | undefined {
   const { draft_id: id, draft_bytes: bytes, draft_total: total, draft_validator: validator } = row;
   if (id === null || bytes === null || total === null || validator === null) return undefined;
