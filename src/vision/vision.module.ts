@@ -41,21 +41,20 @@ import { DownloadRetry } from './downloads/download-retry.service.js';
 import { FootageRepository } from './footage/footage.repository.js';
 import { TruckFootage } from './footage/truck-footage.service.js';
 import { Pokes } from './pokes/pokes.service.js';
-import { OldRows } from './recordings/old-rows.js';
+import { OldRows } from './retention/old-rows.js';
 import { RecordingsRepository } from './recordings/recordings.repository.js';
-import { RetentionSettings } from './recordings/retention-settings.service.js';
+import { RetentionSettings } from './retention/retention-settings.service.js';
 import { HoldsRepository } from './holds/holds.repository.js';
 import { Holds } from './holds/holds.service.js';
 import { Recordings, StoredHours } from './recordings/recordings.service.js';
-import { RemovedClips } from './clips/removed-clips.service.js';
-import { Retention } from './recordings/retention.job.js';
+import { Retention } from './retention/retention.job.js';
 
 /**
  * The platform side of Vision. Its folders, in the order in which footage passes them: `client/` calls a partner's API, reads its
  * lists leniently, and finds the connections. `continuous/` reads the lists of subscribed trucks, window by window; `clips/`
  * requests videos and polls for them; `pokes/` makes both due when the partner says so. `downloads/` fetches the files, asks for
- * new links, and tries again what was lost. `recordings/` shows recordings, and deletes files and rows by age, from which `holds/`
- * keeps them. `coverage/` says what there is of each camera and time, and `footage/` what there is around a ticket, and requests
+ * new links, and tries again what was lost. `recordings/` stores and shows recordings; `retention/` deletes files and rows by age, from
+ * which `holds/` keeps them. `coverage/` says what there is of each camera and time, and `footage/` what there is around a ticket, and requests
  * what is missing. Their common words are in `range.ts` and `truck.ts`. A row is its own job (`src/core/work/`, `docs/diagrams.md`).
  *
  * The doors to the table `recordings`, by what they do: `RecordingsRepository` adds what partners list; `DownloadRepository`
@@ -90,7 +89,6 @@ import { Retention } from './recordings/retention.job.js';
     RetentionSettings,
     Holds,
     HoldsRepository,
-    RemovedClips,
     CoverageRepository,
     CoverageSums,
     CoveragePieces,
@@ -130,7 +128,7 @@ import { Retention } from './recordings/retention.job.js';
     TruckFootage,
     Retention,
     RetentionSettings,
-    RemovedClips,
+    ClipsRepository,
     Holds,
     DownloadRetry,
     RecordingContent,

@@ -223,17 +223,27 @@ export class ClipsRepository {
     await this.refreshRequest(transaction, part.haulerId, part.requestId);
   }
 
-  async lockPart(transaction: Sql, haulerId: string, id: string): Promise<Part | undefined> {
-    const [part] = await transaction.query<Part>(`${PART_BY_KEY} FOR UPDATE`, [haulerId, id]);
-    return part;
+  /** Retention has deleted the file of a clip of the part. */
+  async clipExpired(
+    transaction: Sql,
+    haulerId: string,
+    id: string,
+    clip: { readonly recordingId: string; readonly reason: string },
+  ): Promise<void> {
+    const sql = 'UPDATE video_request_parts SET file_removed_at = now() WHERE hauler_id = $1 AND id = $2';
+    await transaction.query(sql, [haulerId, id]);
+    const event = { kind: 'state', text: clip.reason, recordingId: clip.recordingId } as const;
+    await recordClipEvent(transaction, { haulerId, id }, event);
+    await this.updatePartFromClips(transaction, haulerId, id);
   }
 
-  /** Retention has deleted a file of the part. */
-  async markRemoved(transaction: Sql, haulerId: string, id: string): Promise<void> {
-    await transaction.query('UPDATE video_request_parts SET file_removed_at = now() WHERE hauler_id = $1 AND id = $2', [
-      haulerId,
-      id,
-    ]);
+  /** An erasure has deleted a clip of the part, which ends when none is left. */
+  async clipErased(transaction: Sql, haulerId: string, id: string, erasureId: string): Promise<void> {
+    const part = await this.lockPart(transaction, haulerId, id);
+    if (part === undefined) return;
+    if (part.hasClips) return this.updatePartFromClips(transaction, haulerId, id);
+    if (part.status === 'expired' || part.status === 'failed') return;
+    await this.transition(transaction, part, 'expired', `The footage was erased (erasure ${erasureId}).`);
   }
 
   /** The part waits again for its clips, which are fetched again. */
@@ -328,6 +338,11 @@ export class ClipsRepository {
       const data = { connectionId, videoRequestId: requestId, truckId, cameraId };
       await this.outbox.record(transaction, { topic: `clip.${status}`, haulerId, connectionId, data });
     }
+  }
+
+  private async lockPart(transaction: Sql, haulerId: string, id: string): Promise<Part | undefined> {
+    const [part] = await transaction.query<Part>(`${PART_BY_KEY} FOR UPDATE`, [haulerId, id]);
+    return part;
   }
 }
 

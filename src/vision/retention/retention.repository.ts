@@ -1,7 +1,7 @@
 import type { HaulerRetention } from '../../contracts/admin/retention.dto.js';
 import { onlyRow, type Sql } from '../../core/database/sql.js';
 import { isHeld } from '../holds/held.sql.js';
-import { forgetDays, RECORDED_TIME, type RecordedTime } from './coverage-days.repository.js';
+import { forgetDays, RECORDED_TIME, type RecordedTime } from '../recordings/coverage-days.repository.js';
 
 export interface RetentionRow {
   readonly hauler_id: string;
