@@ -19,7 +19,6 @@ import { SubscriptionsRepository } from './continuous/subscriptions.repository.j
 import { VideoSubscriptions } from './continuous/subscriptions.service.js';
 import { WindowReader } from './continuous/window-reader.service.js';
 import { WindowReadingJob } from './continuous/window-reading.job.js';
-import { WindowsRepository } from './continuous/windows.repository.js';
 import { CoverageRepository } from './coverage/coverage.repository.js';
 import { CoveragePieces } from './coverage/coverage-pieces.service.js';
 import { CoverageService } from './coverage/coverage.service.js';
@@ -74,7 +73,6 @@ import { Retention } from './retention/retention.job.js';
     ClipPollClient,
     ClipPollJob,
     SubscriptionsRepository,
-    WindowsRepository,
     VideoSubscriptions,
     WindowReader,
     WindowReadingJob,

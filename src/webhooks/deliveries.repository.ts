@@ -43,20 +43,9 @@ export async function insertTest(database: Sql, row: EndedTest): Promise<void> {
   await database.query(
     `INSERT INTO webhook_deliveries
        (id, endpoint_id, hauler_id, topic, data, created_at, status, reason, response_status, response_body, attempts, due_at, ended_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, NULL, now())`,
-    [
-      row.id,
-      row.endpoint_id,
-      row.hauler_id,
-      row.topic,
-      row.data,
-      row.created_at,
-      row.status,
-      row.reason,
-      row.response_status,
-      row.response_body,
-      row.attempts,
-    ],
+     SELECT id, endpoint_id, hauler_id, topic, data, created_at, status, reason, response_status, response_body, attempts, NULL, now()
+     FROM json_populate_record(NULL::webhook_deliveries, $1)`,
+    [JSON.stringify(row)],
   );
 }
 
@@ -158,8 +147,8 @@ export const CALLED_ENDPOINTS = `
 const BATCH = 10_000;
 
 /** Deletes those that ended before a number of days, and those without an endpoint. Returns how many. */
-export async function deleteOld(database: Sql, days: number): Promise<number> {
-  const deleted = await database.change(
+export function deleteOld(database: Sql, days: number): Promise<number> {
+  return database.change(
     `DELETE FROM webhook_deliveries WHERE id IN (
        SELECT d.id FROM webhook_deliveries AS d
        WHERE d.ended_at < now() - $1 * interval '1 day'
@@ -167,7 +156,6 @@ export async function deleteOld(database: Sql, days: number): Promise<number> {
        LIMIT ${BATCH})`,
     [days],
   );
-  return deleted;
 }
 
 /** Endpoints with more deliveries than `max`, and how many more. */

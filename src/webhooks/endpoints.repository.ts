@@ -76,18 +76,9 @@ export async function countEndpoints(database: Sql, keyId: string | null): Promi
 export async function insertEndpoint(database: Sql, row: NewEndpoint): Promise<void> {
   await database.query(
     `INSERT INTO webhook_endpoints (id, hauler_id, connection_id, key_id, url, topics, format, enabled, sealed_secret)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [
-      row.id,
-      row.hauler_id,
-      row.connection_id,
-      row.key_id,
-      row.url,
-      row.topics,
-      row.format,
-      row.enabled,
-      row.sealed_secret,
-    ],
+     SELECT id, hauler_id, connection_id, key_id, url, topics, format, enabled, sealed_secret
+     FROM json_populate_record(NULL::webhook_endpoints, $1)`,
+    [JSON.stringify(row)],
   );
 }
 

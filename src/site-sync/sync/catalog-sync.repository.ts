@@ -158,7 +158,7 @@ export class KindRepository {
   async discardHolds(): Promise<void> {
     await this.transaction.query(
       `DELETE FROM sync_holds WHERE hauler_id = $1 AND connection_id = $2 AND kind = '${this.kind}'`,
-      [...this.parameters],
+      this.parameters,
     );
   }
 
@@ -166,15 +166,16 @@ export class KindRepository {
     await this.transaction.query(
       `INSERT INTO sync_holds (hauler_id, connection_id, kind, external_id)
        SELECT $1, $2, '${this.kind}', stored.external_id FROM ${this.kind} stored WHERE ${this.absent}`,
-      [...this.parameters],
+      this.parameters,
     );
   }
 
   async deactivateAbsent(): Promise<number> {
     await this.changes.storeRemoved('deactivated', this.absent);
-    return affected(this.transaction, `UPDATE ${this.kind} stored SET ${DEACTIVATE} WHERE ${this.absent}`, [
-      ...this.parameters,
-    ]);
+    return this.transaction.change(
+      `UPDATE ${this.kind} stored SET ${DEACTIVATE} WHERE ${this.absent}`,
+      this.parameters,
+    );
   }
 
   /** One statement, because each one reads the staged records of all kinds. */
@@ -209,7 +210,7 @@ export class KindRepository {
          updated_at = CASE WHEN ${this.outcome()} = 'unchanged' THEN stored.updated_at ELSE now() END
        FROM ${this.given}
        WHERE stored.hauler_id = $1 AND stored.external_id = given.external_id AND ${this.isWritten(this.outcome())}`,
-      [...this.parameters],
+      this.parameters,
     );
   }
 
@@ -249,7 +250,7 @@ export class KindRepository {
   }
 
   private async one<Row>(sql: string): Promise<Row> {
-    return onlyRow(await this.transaction.query<Row>(sql, [...this.parameters]));
+    return onlyRow(await this.transaction.query<Row>(sql, this.parameters));
   }
 }
 
@@ -267,8 +268,7 @@ export async function applyHeldRemovals(transaction: Sql, owner: CatalogOwner): 
   const removed = forEachKind(() => 0);
   const parameters = [owner.haulerId, owner.connectionId];
   for (const kind of KINDS) {
-    removed[kind] = await affected(
-      transaction,
+    removed[kind] = await transaction.change(
       `UPDATE ${kind} stored SET ${DEACTIVATE} FROM sync_holds hold
        WHERE hold.hauler_id = $1 AND hold.connection_id = $2 AND hold.kind = '${kind}'
          AND stored.hauler_id = $1 AND stored.connection_id = $2 AND stored.external_id = hold.external_id
@@ -289,9 +289,4 @@ export async function rejectHeldRemovals(transaction: Sql, owner: CatalogOwner):
     owner.haulerId,
     owner.connectionId,
   ]);
-}
-
-async function affected(transaction: Sql, sql: string, parameters: unknown[]): Promise<number> {
-  const count = await transaction.change(sql, parameters);
-  return count;
 }

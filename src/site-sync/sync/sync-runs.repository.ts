@@ -273,11 +273,7 @@ export class SyncRunsRepository {
       const sql = `DELETE FROM ${table} WHERE hauler_id = $2 AND run_id = $3 AND position = ANY (ARRAY(${step}))`;
       await deleteInSteps(this.database, sql, [hauler_id, id]);
     }
-    const deleted = await this.database.change('DELETE FROM sync_runs WHERE hauler_id = $1 AND id = $2', [
-      hauler_id,
-      id,
-    ]);
-    return deleted;
+    return this.database.change('DELETE FROM sync_runs WHERE hauler_id = $1 AND id = $2', [hauler_id, id]);
   }
 }
 

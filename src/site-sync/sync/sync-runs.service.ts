@@ -16,7 +16,7 @@ import { requestRun } from '../../partner-client/connections.repository.js';
 import { ConnectionsService } from '../../partner-client/connections.service.js';
 import { applyHeldRemovals, hasHeldRemovals, lockCatalog, rejectHeldRemovals } from './catalog-sync.repository.js';
 import { forEachKind, KINDS } from './kinds.js';
-import { type ChangeRow, SyncChangesRepository } from './sync-changes.repository.js';
+import { type ChangeRow, confirmChanges, listChanges } from './sync-changes.repository.js';
 import { absentSentence, noticedLists } from './absent-lists.rules.js';
 import { toRefusedRecords } from './refusals.rules.js';
 import { type IssueRow, RUN_STATES, type RunRow, SITE_SYNC_WORK, SyncRunsRepository } from './sync-runs.repository.js';
@@ -29,7 +29,6 @@ export class SyncRunsService {
     private readonly work: WorkService,
     private readonly connections: ConnectionsService,
     private readonly runs: SyncRunsRepository,
-    private readonly changes: SyncChangesRepository,
   ) {}
 
   /** Newest first. */
@@ -75,7 +74,7 @@ export class SyncRunsService {
   /** Lists the changes of a run. Those of a held run include the removals that a confirmation applies. */
   async listChanges(id: string, query: SyncChangeQuery, connectionId?: string): Promise<List<SyncChange>> {
     await this.required(id, connectionId);
-    const { rows, pagination } = await this.changes.list(id, query);
+    const { rows, pagination } = await listChanges(this.database, id, query);
     return { data: rows.map(toChangeDto), pagination };
   }
 
@@ -92,7 +91,7 @@ export class SyncRunsService {
         held: 0,
       }));
       await this.runs.decide(transaction, run, { status: 'succeeded', counts });
-      await this.changes.confirm(transaction, run.hauler_id, run.id);
+      await confirmChanges(transaction, run.hauler_id, run.id);
     };
     return this.decide(id, 'succeeded', apply, isDryRun);
   }

@@ -1,5 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import { ENV, type ResolvedEnv } from '../../core/config/env.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { Database } from '../../core/database/database.js';
@@ -26,13 +25,6 @@ export interface VisionConnection extends PartnerConnection {
 /** Finds the connections to partners' Vision APIs, and makes their waiting work due when an admin changes one. */
 @Injectable()
 export class VisionConnections implements ConnectionWork {
-  /** Each download asks. */
-  private readonly firstByteTimes = new LRUCache<string, number, string>({
-    max: 1_000,
-    ttl: 5_000,
-    fetchMethod: (id, _former, { context: haulerId }) => this.readFirstByteMs(haulerId, id),
-  });
-
   constructor(
     private readonly database: Database,
     private readonly work: WorkService,
@@ -50,12 +42,8 @@ export class VisionConnections implements ConnectionWork {
     return connection;
   }
 
-  /** Milliseconds that the hosts of its files have for the first byte. Read once every 5 s, deleted connections included. */
+  /** Milliseconds that the hosts of its files have for the first byte, also of a deleted connection. */
   async firstByteMs(haulerId: string, id: string): Promise<number> {
-    return (await this.firstByteTimes.fetch(id, { context: haulerId })) ?? this.env.VISION_FIRST_BYTE_TIMEOUT;
-  }
-
-  private async readFirstByteMs(haulerId: string, id: string): Promise<number> {
     const [row] = await this.database.query<{ seconds: number | null }>(
       'SELECT first_byte_timeout_seconds AS seconds FROM connections WHERE hauler_id = $1 AND id = $2',
       [haulerId, id],

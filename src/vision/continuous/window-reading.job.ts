@@ -8,7 +8,14 @@ import { READ_SUBSCRIPTIONS, READ_WINDOWS, VisionConnections } from '../client/v
 import type { Span } from '../range.js';
 import { SubscriptionsRepository } from './subscriptions.repository.js';
 import { WindowReader } from './window-reader.service.js';
-import { type WindowOwner, type WindowRow, WindowsRepository } from './windows.repository.js';
+import {
+  deferWindow,
+  planDays,
+  recordReading,
+  removeWindow,
+  type WindowOwner,
+  type WindowRow,
+} from './windows.repository.js';
 import {
   daysOf,
   nextWindow,
@@ -48,7 +55,6 @@ export class WindowReadingJob implements OnModuleInit {
   constructor(
     private readonly work: WorkService,
     private readonly subscriptions: SubscriptionsRepository,
-    private readonly windows: WindowsRepository,
     private readonly connections: VisionConnections,
     private readonly reader: WindowReader,
     @Inject(ENV) private readonly env: ResolvedEnv,
@@ -96,7 +102,7 @@ export class WindowReadingJob implements OnModuleInit {
       await this.subscriptions.inTransaction(async (transaction) => {
         await this.finishReading(run, transaction, next, { read_until: readUntil, deferred_at: now });
         const { message: reason } = error as Error;
-        await this.windows.defer(transaction, row, { readUntil: row.read_until, window, reason });
+        await deferWindow(transaction, row, { readUntil: row.read_until, window, reason });
       });
       return 'done';
     }
@@ -106,8 +112,8 @@ export class WindowReadingJob implements OnModuleInit {
     await this.subscriptions.inTransaction(async (transaction) => {
       const set = { read_until: readUntil, last_read_at: now, updated_at: new Date() };
       await this.finishReading(run, transaction, next, set);
-      await this.windows.recordReading(transaction, row, window, now);
-      if (again !== undefined) await this.windows.planDays(transaction, row, daysOf(again));
+      await recordReading(transaction, row, window, now);
+      if (again !== undefined) await planDays(transaction, row, daysOf(again));
     });
     if (again !== undefined) this.work.runDue(READ_WINDOWS);
     return 'done';
@@ -149,10 +155,10 @@ export class WindowReadingJob implements OnModuleInit {
       await run.hold(transaction);
       if (subscription !== undefined) {
         const owner = { hauler_id, id, connection_id: subscription.connection_id };
-        await this.windows.recordReading(transaction, owner, window, now);
-        if (!isWhole && reread_day === null) await this.windows.planDays(transaction, owner, daysOf(window));
+        await recordReading(transaction, owner, window, now);
+        if (!isWhole && reread_day === null) await planDays(transaction, owner, daysOf(window));
       }
-      return this.windows.remove(transaction, run.row);
+      return removeWindow(transaction, run.row);
     });
     // A re-reading that was planned meanwhile has made it longer.
     return isRead ? 'done' : { afterMs: 0 };

@@ -19,7 +19,7 @@ import {
   type TruckRange,
 } from './coverage.repository.js';
 import {
-  type AskedRange,
+  type AskedSpan,
   clipPiece,
   coverageOf,
   type CoverageState,
@@ -42,7 +42,7 @@ const STATES: Readonly<Record<RecordingState, CoverageState>> = {
 export interface CameraPieces {
   readonly pieces: readonly Piece[];
   /** Latest first. */
-  readonly asked: readonly AskedRange[];
+  readonly asked: readonly AskedSpan[];
   readonly failing: readonly Times[];
 }
 
@@ -176,5 +176,5 @@ function toSubscribed({ start_time, read_until, last_error, is_ended, unread }: 
   };
 }
 
-const toAsked = ({ asked }: CoverageSubscriptionRow): AskedRange[] =>
+const toAsked = ({ asked }: CoverageSubscriptionRow): AskedSpan[] =>
   asked.map(({ start, end, at }) => ({ start: Date.parse(start), end: Date.parse(end), at: Date.parse(at) }));

@@ -278,9 +278,11 @@ export class CoverageRepository {
       [
         trucks.map(({ connectionId }) => connectionId),
         trucks.map(({ truckId }) => truckId),
-        ...[from, to],
+        from,
+        to,
         ...monthsOf(start - 31 * DAY_MS, end),
-        ...[dayText(start + DAY_MS - 1), dayText(end)],
+        dayText(start + DAY_MS - 1),
+        dayText(end),
       ],
     );
     const pairs = await namePairsOf(this.database, trucks);
