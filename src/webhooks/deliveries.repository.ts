@@ -4,7 +4,7 @@ import type { DeliveryStatus } from '../contracts/webhooks/delivery.values.js';
 import type { DeliveryReason } from '../contracts/webhooks/delivery.values.js';
 import type { EventData, SentTopic } from '../contracts/webhooks/topics.values.js';
 import type { SqlList } from '../core/database/list-page.js';
-import { onlyRow, type Sql } from '../core/database/sql.js';
+import type { Sql } from '../core/database/sql.js';
 import { uuidv7 } from '../core/database/uuid.js';
 
 export interface DeliveryRow {
@@ -51,12 +51,11 @@ export async function insertTest(database: Sql, row: EndedTest): Promise<void> {
 
 /** `keyId`: of the endpoints of a partner's first key; of all if it is null. */
 export async function findDelivery(database: Sql, id: string, keyId: string | null): Promise<DeliveryRow | undefined> {
-  const [row] = await database.query<DeliveryRow>(
+  return database.first<DeliveryRow>(
     `SELECT * FROM webhook_deliveries
      WHERE id = $1 AND ($2::uuid IS NULL OR endpoint_id IN (SELECT id FROM webhook_endpoints WHERE key_id = $2))`,
     [id, keyId],
   );
-  return row;
 }
 
 export const deliveryList = (query: WebhookDeliveryQuery, keyId: string | null): SqlList => ({
@@ -96,7 +95,7 @@ export function retryFailed(database: Sql, endpointId: string, from: string, to:
 /** Those that `retryFailed` would try again. */
 export async function countFailed(database: Sql, endpointId: string, from: string, to: string): Promise<number> {
   const sql = `SELECT count(*)::float8 AS count FROM webhook_deliveries WHERE ${FAILED}`;
-  return onlyRow(await database.query<{ count: number }>(sql, [endpointId, from, to])).count;
+  return (await database.only<{ count: number }>(sql, [endpointId, from, to])).count;
 }
 
 /** The waiting ones of an endpoint are due now. */
@@ -119,12 +118,10 @@ export async function failWaiting(database: Sql, endpointId: string): Promise<vo
 
 /** What `deleteDeliveries` deletes. */
 export async function countDeliveries(database: Sql, endpointId: string): Promise<WebhookEndpointRemoval> {
-  return onlyRow(
-    await database.query<WebhookEndpointRemoval>(
-      `SELECT count(*)::float8 AS deliveries, count(*) FILTER (WHERE status = 'pending')::float8 AS pending
+  return await database.only<WebhookEndpointRemoval>(
+    `SELECT count(*)::float8 AS deliveries, count(*) FILTER (WHERE status = 'pending')::float8 AS pending
        FROM webhook_deliveries WHERE endpoint_id = $1`,
-      [endpointId],
-    ),
+    [endpointId],
   );
 }
 

@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.js';
-import { onlyRow, type Sql } from '../database/sql.js';
+import type { Sql } from '../database/sql.js';
 import type { OwnedLane } from './lanes.repository.js';
 import { type Changes, type Next, RowLostError, type RowWrites, type Started } from './run.js';
 import { identifier, type WorkKind } from './work-kind.js';
@@ -25,7 +25,7 @@ export async function mayBeDue(database: Sql, kinds: readonly WorkKind[]): Promi
         : `SELECT true FROM (${kind.lanesSql}) AS due LIMIT 1`;
     return `coalesce((${due}), false)`;
   });
-  const row = onlyRow(await database.query<{ due: boolean[] }>(`SELECT ARRAY[${conditions.join(', ')}] AS due`));
+  const row = await database.only<{ due: boolean[] }>(`SELECT ARRAY[${conditions.join(', ')}] AS due`);
   return row.due;
 }
 
@@ -71,11 +71,9 @@ export class DueRows implements RowWrites {
 
   /** Seconds for which the oldest row has been due without being worked on. */
   async oldestDue(): Promise<number> {
-    const row = onlyRow(
-      await this.database.query<{ age: number | null }>(
-        `SELECT extract(epoch FROM now() - min(due.waiting_since))::float8 AS age FROM (${this.lanesSql}) AS due`,
-        [],
-      ),
+    const row = await this.database.only<{ age: number | null }>(
+      `SELECT extract(epoch FROM now() - min(due.waiting_since))::float8 AS age FROM (${this.lanesSql}) AS due`,
+      [],
     );
     return row.age ?? 0;
   }

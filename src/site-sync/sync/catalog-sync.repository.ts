@@ -1,4 +1,4 @@
-import { onlyRow, type Sql } from '../../core/database/sql.js';
+import type { Sql } from '../../core/database/sql.js';
 import { uuidv7 } from '../../core/database/uuid.js';
 import { forEachKind, type Kind, type KindCounts, KINDS } from './kinds.js';
 import type { RemovalCounts } from './removal-guard.rules.js';
@@ -250,7 +250,7 @@ export class KindRepository {
   }
 
   private async one<Row>(sql: string): Promise<Row> {
-    return onlyRow(await this.transaction.query<Row>(sql, this.parameters));
+    return await this.transaction.only<Row>(sql, this.parameters);
   }
 }
 

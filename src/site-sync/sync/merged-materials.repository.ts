@@ -27,7 +27,7 @@ const isOfAnotherConnection = (table: 'sites' | 'kiosks', id: string) =>
  */
 export async function mergeMaterials(transaction: Sql, { haulerId, connectionId }: CatalogOwner): Promise<void> {
   const parameters = [haulerId, connectionId];
-  const [found] = await transaction.query<{ repeats: boolean; keeps: boolean }>(
+  const found = await transaction.first<{ repeats: boolean; keeps: boolean }>(
     `SELECT EXISTS ${REPEATED} AS repeats, EXISTS ${MALFORMED} OR ${HAS_OTHER_SITES} AS keeps`,
     parameters,
   );

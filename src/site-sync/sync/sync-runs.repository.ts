@@ -95,13 +95,13 @@ export class SyncRunsRepository {
   /** Returns the active run of a connection, or queues a new one. */
   async queue(database: Sql, owner: CatalogOwner): Promise<string> {
     for (;;) {
-      const [created] = await database.query<{ id: string }>(
+      const created = await database.first<{ id: string }>(
         `INSERT INTO sync_runs (id, hauler_id, connection_id, status, counts) VALUES ($1, $2, $3, 'queued', $4)
          ON CONFLICT (hauler_id, connection_id) WHERE ${IS_ACTIVE} DO NOTHING RETURNING id`,
         [uuidv7(), owner.haulerId, owner.connectionId, JSON.stringify(NO_COUNTS)],
       );
       if (created !== undefined) return created.id;
-      const [active] = await database.query<{ id: string }>(
+      const active = await database.first<{ id: string }>(
         `SELECT id FROM sync_runs WHERE hauler_id = $1 AND connection_id = $2 AND ${IS_ACTIVE}`,
         [owner.haulerId, owner.connectionId],
       );
@@ -144,7 +144,7 @@ export class SyncRunsRepository {
 
   /** The absent lists of the last run whose answer was applied. */
   async absentBefore(transaction: Sql, { haulerId, connectionId }: StartedRun): Promise<AbsentLists> {
-    const [row] = await transaction.query<Pick<RunRow, 'absent_lists'>>(
+    const row = await transaction.first<Pick<RunRow, 'absent_lists'>>(
       `SELECT absent_lists FROM sync_runs
        WHERE hauler_id = $1 AND connection_id = $2 AND status IN ('succeeded', 'held', 'rejected')
        ORDER BY created_at DESC, id DESC LIMIT 1`,
@@ -195,13 +195,12 @@ export class SyncRunsRepository {
   }
 
   async find(id: string, database: Sql = this.database): Promise<RunRow | undefined> {
-    const [row] = await database.query<RunRow>(`SELECT ${COLUMNS} FROM sync_runs WHERE id = $1`, [id]);
-    return row;
+    return database.first<RunRow>(`SELECT ${COLUMNS} FROM sync_runs WHERE id = $1`, [id]);
   }
 
   /** The id of the newest run of a connection. */
   async newest(database: Sql, connectionId: string): Promise<string | undefined> {
-    const [row] = await database.query<{ id: string }>(
+    const row = await database.first<{ id: string }>(
       'SELECT id FROM sync_runs WHERE connection_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1',
       [connectionId],
     );

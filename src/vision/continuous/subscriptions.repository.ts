@@ -38,7 +38,7 @@ export class SubscriptionsRepository {
   }
 
   async newestTruck(connectionId: string): Promise<string | undefined> {
-    const [newest] = await this.database.query<{ truck_id: string }>(
+    const newest = await this.database.first<{ truck_id: string }>(
       `${SUBSCRIPTIONS} AND connection_id = $1 ORDER BY id DESC LIMIT 1`,
       [connectionId],
     );
@@ -86,8 +86,7 @@ export class SubscriptionsRepository {
   }
 
   async find(id: string): Promise<WindowOwner | undefined> {
-    const [row] = await this.database.query<WindowOwner>(`${SUBSCRIPTIONS} AND id = $1`, [id]);
-    return row;
+    return this.database.first<WindowOwner>(`${SUBSCRIPTIONS} AND id = $1`, [id]);
   }
 
   /** When the next reading is due by a poke during this one; undefined without a poke. Locks the subscription. */
@@ -96,7 +95,7 @@ export class SubscriptionsRepository {
     { hauler_id: haulerId, id }: WindowOwner,
     startedAt: string,
   ): Promise<Date | undefined> {
-    const [poked] = await transaction.query<{ due_at: Date }>(
+    const poked = await transaction.first<{ due_at: Date }>(
       `SELECT due_at FROM video_subscriptions WHERE hauler_id = $1 AND id = $2 AND due_at > $3::timestamptz FOR UPDATE`,
       [haulerId, id, startedAt],
     );
@@ -134,29 +133,27 @@ export class SubscriptionsRepository {
 
   /** What `delete` ends; undefined for a deleted subscription. */
   async countRemoval(id: string): Promise<object | undefined> {
-    const [row] = await this.database.query<object>(
+    return this.database.first<object>(
       `SELECT watermark, (SELECT count(*)::float8 FROM video_windows AS w
          WHERE w.hauler_id = s.hauler_id AND w.subscription_id = s.id AND w.reread_day IS NULL) AS unread_windows
        FROM (${SUBSCRIPTIONS} AND id = $1) AS s`,
       [id],
     );
-    return row;
   }
 
   /** Undefined for a deleted subscription. */
   async findByKey(haulerId: string, id: string): Promise<OfWindow | undefined> {
-    const [row] = await this.database.query<OfWindow>(
+    return this.database.first<OfWindow>(
       `SELECT connection_id, enabled, truck_id, camera_id FROM video_subscriptions
        WHERE hauler_id = $1 AND id = $2 AND deleted_at IS NULL`,
       [haulerId, id],
     );
-    return row;
   }
 }
 
 /** When a partner last answered with the recordings of a truck; null before the first time. */
 export async function lastReading(database: Sql, haulerId: string, connectionId: string): Promise<Date | null> {
-  const [last] = await database.query<{ at: Date | null }>(
+  const last = await database.first<{ at: Date | null }>(
     'SELECT max(last_read_at) AS at FROM video_subscriptions WHERE hauler_id = $1 AND connection_id = $2',
     [haulerId, connectionId],
   );

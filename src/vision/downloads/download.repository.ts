@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../core/database/database.js';
-import { onlyRow, type Sql } from '../../core/database/sql.js';
+import type { Sql } from '../../core/database/sql.js';
 import { Outbox } from '../../webhooks/events/outbox.js';
 import type { HappenedEvent } from '../../webhooks/events/outbox.repository.js';
 import type { Changes, Next, Run } from '../../core/work/run.js';
@@ -175,9 +175,8 @@ export interface DownloadCounts {
 }
 
 export async function countDownloads(database: Sql): Promise<DownloadCounts> {
-  const row = onlyRow(
-    await database.query<DownloadCounts>(
-      `WITH RECURSIVE ${WAITING}
+  return database.only<DownloadCounts>(
+    `WITH RECURSIVE ${WAITING}
      SELECT due - downloading AS waiting, downloading, "atRisk" FROM (
        SELECT count(*)::int AS due FROM (SELECT FROM waiting CROSS JOIN LATERAL (
          SELECT FROM recordings AS r WHERE r.connection_id = waiting.id AND r.due_at IS NOT NULL
@@ -187,10 +186,8 @@ export async function countDownloads(database: Sql): Promise<DownloadCounts> {
        FROM (SELECT urgent.* FROM waiting CROSS JOIN LATERAL (
          SELECT r.started_at, r.expires_at FROM recordings AS r WHERE r.connection_id = waiting.id AND r.due_at IS NOT NULL
          ORDER BY r.fetch_by LIMIT ${MAX_URGENT_ROWS}) AS urgent LIMIT ${MAX_COUNTED_ROWS}) AS first) AS read`,
-      [],
-    ),
+    [],
   );
-  return row;
 }
 
 /** Downloads of a truck that wait, and have failed so far or whose link expires within an hour. */
