@@ -35,7 +35,7 @@ export class DueRows implements RowWrites {
   private readonly keys: readonly string[];
   private readonly lanesSql: string;
   private readonly startSql: string;
-  private readonly heldSql: string;
+  private readonly asStartedSql: string;
   private readonly fence: string;
 
   constructor(
@@ -46,7 +46,7 @@ export class DueRows implements RowWrites {
     this.keys = Object.keys(kind.key).map(identifier);
     this.lanesSql = kind.lanesSql ?? lanesSql(kind);
     this.startSql = startSql(kind);
-    this.heldSql = heldSql(kind);
+    this.asStartedSql = asStartedSql(kind);
     this.fence = ['started_at', ...this.keys].map((column, i) => `${column} = $${i + 1}`).join(' AND ');
   }
 
@@ -111,10 +111,10 @@ export class DueRows implements RowWrites {
   }
 
   /** The rows that are still as they were started. The others were cancelled, or another instance has them. */
-  async held<S extends Started>(started: readonly S[]): Promise<Set<S>> {
+  async asStarted<S extends Started>(started: readonly S[]): Promise<Set<S>> {
     const keyOf = ({ key }: Started) => Object.fromEntries(this.keys.map((column, i) => [column, key[i]]));
     const own = started.map((one, n) => ({ n, started_at: one.startedAt, ...keyOf(one) }));
-    const rows = await this.database.query<{ n: number }>(this.heldSql, [JSON.stringify(own)]);
+    const rows = await this.database.query<{ n: number }>(this.asStartedSql, [JSON.stringify(own)]);
     return new Set(rows.map(({ n }) => started[n]).filter((one) => one !== undefined));
   }
 
@@ -166,7 +166,7 @@ function startSql(kind: WorkKind): string {
 }
 
 /** $1 rows in work, as JSON with their places `n`. */
-function heldSql({ table, key }: WorkKind): string {
+function asStartedSql({ table, key }: WorkKind): string {
   const keys = Object.keys(key).map(identifier);
   return `
     SELECT own.n FROM json_to_recordset($1)

@@ -4,7 +4,7 @@ import { forEachKind, type Kind, type KindCounts, KINDS } from './kinds.js';
 import type { RemovalCounts } from './removal-guard.rules.js';
 import { CONTENT_COLUMNS } from './staged-records.repository.js';
 import { ChangeRecorder } from './sync-changes.repository.js';
-import type { CatalogOwner, StartedRun } from './sync-runs.repository.js';
+import type { CatalogKey, StartedRun } from './sync-runs.repository.js';
 
 /** The records of one kind in an answer, and what applying them changed. */
 interface AppliedCounts extends Omit<KindCounts, 'held'> {
@@ -51,7 +51,7 @@ export async function lockCatalog(transaction: Sql, haulerId: string): Promise<v
  * Takes over the records of the hauler's deleted connections: otherwise no answer could remove them. Their holds are
  * discarded.
  */
-export async function adoptRecords(transaction: Sql, { haulerId, connectionId }: CatalogOwner): Promise<void> {
+export async function adoptRecords(transaction: Sql, { haulerId, connectionId }: CatalogKey): Promise<void> {
   const rows = await transaction.query<{ id: string }>(
     'SELECT id FROM connections WHERE hauler_id = $1 AND deleted_at IS NOT NULL',
     [haulerId],
@@ -255,18 +255,18 @@ export class KindRepository {
 }
 
 /** Whether removals wait for an admin. */
-export async function hasHeldRemovals(transaction: Sql, owner: CatalogOwner): Promise<boolean> {
+export async function hasHeldRemovals(transaction: Sql, key: CatalogKey): Promise<boolean> {
   const held = await transaction.query(
     'SELECT FROM sync_holds WHERE hauler_id = $1 AND connection_id = $2 AND NOT rejected LIMIT 1',
-    [owner.haulerId, owner.connectionId],
+    [key.haulerId, key.connectionId],
   );
   return held.length > 0;
 }
 
 /** Applies the removals that were held and returns their number by kind. */
-export async function applyHeldRemovals(transaction: Sql, owner: CatalogOwner): Promise<Record<Kind, number>> {
+export async function applyHeldRemovals(transaction: Sql, key: CatalogKey): Promise<Record<Kind, number>> {
   const removed = forEachKind(() => 0);
-  const parameters = [owner.haulerId, owner.connectionId];
+  const parameters = [key.haulerId, key.connectionId];
   for (const kind of KINDS) {
     removed[kind] = await transaction.change(
       `UPDATE ${kind} stored SET ${DEACTIVATE} FROM sync_holds hold
@@ -284,9 +284,9 @@ export async function applyHeldRemovals(transaction: Sql, owner: CatalogOwner): 
 }
 
 /** Keeps the held records. The next run that would remove them holds them again. */
-export async function rejectHeldRemovals(transaction: Sql, owner: CatalogOwner): Promise<void> {
+export async function rejectHeldRemovals(transaction: Sql, key: CatalogKey): Promise<void> {
   await transaction.query('UPDATE sync_holds SET rejected = true WHERE hauler_id = $1 AND connection_id = $2', [
-    owner.haulerId,
-    owner.connectionId,
+    key.haulerId,
+    key.connectionId,
   ]);
 }

@@ -84,7 +84,7 @@ export class SyncRunsService {
    */
   async confirm(id: string, isDryRun?: boolean): Promise<SyncRun> {
     const apply = async (transaction: Sql, run: RunRow) => {
-      const removed = await applyHeldRemovals(transaction, ownerOf(run));
+      const removed = await applyHeldRemovals(transaction, keyOf(run));
       const counts = forEachKind((kind) => ({
         ...run.counts[kind],
         deactivated: run.counts[kind].deactivated + removed[kind],
@@ -99,7 +99,7 @@ export class SyncRunsService {
   /** Discards the held removals; `conflict` as for `confirm`. The next answer that would remove the records is held. */
   async reject(id: string, note: string | undefined): Promise<SyncRun> {
     return this.decide(id, 'rejected', async (transaction, run) => {
-      await rejectHeldRemovals(transaction, ownerOf(run));
+      await rejectHeldRemovals(transaction, keyOf(run));
       await this.runs.decide(transaction, run, { status: 'rejected', note });
     });
   }
@@ -135,7 +135,7 @@ export class SyncRunsService {
 
   /** The holds of a deleted connection are discarded when another connection takes over its records. */
   private async assertHolds(transaction: Sql, run: RunRow): Promise<void> {
-    if (await hasHeldRemovals(transaction, ownerOf(run))) return;
+    if (await hasHeldRemovals(transaction, keyOf(run))) return;
     const message = `the run ${run.id} holds no removals any more: its connection was deleted, and another connection has taken over its records`;
     throw apiError(ADMIN_API, 'conflict', message);
   }
@@ -148,7 +148,7 @@ export class SyncRunsService {
   }
 }
 
-const ownerOf = ({ hauler_id: haulerId, connection_id: connectionId }: RunRow) => ({ haulerId, connectionId });
+const keyOf = ({ hauler_id: haulerId, connection_id: connectionId }: RunRow) => ({ haulerId, connectionId });
 
 const toSyncRunDto = (row: RunRow): SyncRun =>
   present(SyncRun, { ...row, ...attentionOf(row), refusals: row.refusals?.map(toRefusedRecords) });

@@ -5,7 +5,7 @@ import { type ListPage, listPage } from '../../core/database/list-page.js';
 import type { Sql } from '../../core/database/sql.js';
 import { uuidv7 } from '../../core/database/uuid.js';
 import type { VisionConnection } from '../client/vision-connections.repository.js';
-import type { WindowOwner } from './windows.repository.js';
+import type { SubscriptionKey } from './windows.repository.js';
 
 export interface NewSubscription {
   readonly truckId: string;
@@ -15,7 +15,7 @@ export interface NewSubscription {
 }
 
 /** The subscription of a deferred window. */
-interface OfWindow extends Pick<WindowOwner, 'connection_id'> {
+interface OfWindow extends Pick<SubscriptionKey, 'connection_id'> {
   readonly enabled: boolean;
   readonly truck_id: string;
   /** Null: all cameras of the truck. */
@@ -85,14 +85,14 @@ export class SubscriptionsRepository {
     return listPage(this.database, { ...list, key: ['start_time', 'id'], order: 'DESC' }, query);
   }
 
-  async find(id: string): Promise<WindowOwner | undefined> {
-    return this.database.first<WindowOwner>(`${SUBSCRIPTIONS} AND id = $1`, [id]);
+  async find(id: string): Promise<SubscriptionKey | undefined> {
+    return this.database.first<SubscriptionKey>(`${SUBSCRIPTIONS} AND id = $1`, [id]);
   }
 
   /** When the next reading is due by a poke during this one; undefined without a poke. Locks the subscription. */
   async pokedFor(
     transaction: Sql,
-    { hauler_id: haulerId, id }: WindowOwner,
+    { hauler_id: haulerId, id }: SubscriptionKey,
     startedAt: string,
   ): Promise<Date | undefined> {
     const poked = await transaction.first<{ due_at: Date }>(
@@ -117,7 +117,7 @@ export class SubscriptionsRepository {
   /** Deletes its windows and the times of its readings as well. Its recordings stay, and their downloads go on. Returns whether the subscription existed. */
   async delete(id: string): Promise<boolean> {
     return this.inTransaction(async (transaction) => {
-      const deleted = await transaction.query<Pick<WindowOwner, 'hauler_id'>>(
+      const deleted = await transaction.query<Pick<SubscriptionKey, 'hauler_id'>>(
         `UPDATE video_subscriptions SET deleted_at = now(), due_at = NULL, started_at = NULL
          WHERE id = $1 AND deleted_at IS NULL RETURNING hauler_id`,
         [id],

@@ -13,7 +13,7 @@ import {
   planDays,
   recordReading,
   removeWindow,
-  type WindowOwner,
+  type SubscriptionKey,
   type WindowRow,
 } from './windows.repository.js';
 import {
@@ -26,7 +26,7 @@ import {
   shouldDefer,
 } from './windows.rules.js';
 
-interface SubscriptionRow extends WindowOwner {
+interface SubscriptionRow extends SubscriptionKey {
   readonly truck_id: string;
   readonly camera_id: string | null;
   /** The end of the last window that was read or deferred. */
@@ -154,9 +154,9 @@ export class WindowReadingJob implements OnModuleInit {
     const isRead = await this.subscriptions.inTransaction(async (transaction) => {
       await run.hold(transaction);
       if (subscription !== undefined) {
-        const owner = { hauler_id, id, connection_id: subscription.connection_id };
-        await recordReading(transaction, owner, window, now);
-        if (!isWhole && reread_day === null) await planDays(transaction, owner, daysOf(window));
+        const key = { hauler_id, id, connection_id: subscription.connection_id };
+        await recordReading(transaction, key, window, now);
+        if (!isWhole && reread_day === null) await planDays(transaction, key, daysOf(window));
       }
       return removeWindow(transaction, run.row);
     });

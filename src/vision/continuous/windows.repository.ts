@@ -3,7 +3,7 @@ import { uuidv7 } from '../../core/database/uuid.js';
 import type { Span } from '../range.js';
 
 /** A subscription. */
-export interface WindowOwner {
+export interface SubscriptionKey {
   readonly hauler_id: string;
   readonly id: string;
   readonly connection_id: string;
@@ -27,7 +27,7 @@ const datesOf = ({ start, end }: Span): [Date, Date] => [new Date(start), new Da
 /** Adds a failed window to the deferred one that ends where it begins, up to 24 h, or stores it as a row of its own. */
 export async function deferWindow(
   transaction: Sql,
-  { hauler_id: haulerId, id, connection_id: connectionId }: WindowOwner,
+  { hauler_id: haulerId, id, connection_id: connectionId }: SubscriptionKey,
   { readUntil, window, reason }: { readonly readUntil: Date; readonly window: Span; readonly reason: string },
 ): Promise<void> {
   const [start, end] = datesOf(window);
@@ -46,7 +46,7 @@ export async function deferWindow(
 }
 
 /** Plans to read these days again. A day that still waits, or that was given up, is read from the earlier start to the later end. */
-export async function planDays(transaction: Sql, owner: WindowOwner, days: readonly Span[]): Promise<void> {
+export async function planDays(transaction: Sql, key: SubscriptionKey, days: readonly Span[]): Promise<void> {
   const rows = days.map(({ start, end }) => ({ id: uuidv7(), starts: new Date(start), ends: new Date(end) }));
   await transaction.query(
     `INSERT INTO video_windows AS w (hauler_id, id, subscription_id, connection_id, start_time, end_time, reread_day, due_at)
@@ -55,22 +55,22 @@ export async function planDays(transaction: Sql, owner: WindowOwner, days: reado
      ON CONFLICT (hauler_id, subscription_id, reread_day) DO UPDATE SET reason = NULL,
        start_time = least(w.start_time, excluded.start_time), end_time = greatest(w.end_time, excluded.end_time),
        attempts = CASE WHEN w.due_at IS NULL THEN 0 ELSE w.attempts END, due_at = coalesce(w.due_at, now())`,
-    [owner.hauler_id, owner.id, owner.connection_id, JSON.stringify(rows)],
+    [key.hauler_id, key.id, key.connection_id, JSON.stringify(rows)],
   );
 }
 
 /** As `planDays`, at once, with the deferred windows of this time, also those that were given up. */
 export async function readDaysAgain(
   transaction: Sql,
-  owner: WindowOwner,
+  key: SubscriptionKey,
   window: Span,
   days: readonly Span[],
 ): Promise<void> {
-  await planDays(transaction, owner, days);
+  await planDays(transaction, key, days);
   await transaction.query(
     `UPDATE video_windows SET due_at = now(), attempts = 0, last_error = NULL
      WHERE hauler_id = $1 AND subscription_id = $2 AND started_at IS NULL AND start_time < $4 AND end_time > $3`,
-    [owner.hauler_id, owner.id, ...datesOf(window)],
+    [key.hauler_id, key.id, ...datesOf(window)],
   );
 }
 
@@ -90,7 +90,7 @@ export async function removeWindow(
 /** Keeps when this time was read, for the coverage, in place of earlier readings within it. */
 export async function recordReading(
   transaction: Sql,
-  { hauler_id: haulerId, id }: Pick<WindowOwner, 'hauler_id' | 'id'>,
+  { hauler_id: haulerId, id }: Pick<SubscriptionKey, 'hauler_id' | 'id'>,
   window: Span,
   at: Date,
 ): Promise<void> {

@@ -181,7 +181,6 @@ export const recordingInventory = (database: Sql): Inventory =>
     // The file of a removed one is deleted by retention.
     expectedWhere: `(status IN ('stored', 'available') OR deleted_at IS NOT NULL AND EXISTS (SELECT FROM removed_files AS file
       WHERE (file.hauler_id, file.recording_id) = (recordings.hauler_id, recordings.id)))`,
-    owner: 'hauler_id',
   });
 
 function storedGaps(clip: Video): string | null {
