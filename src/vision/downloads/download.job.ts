@@ -10,7 +10,7 @@ import { StorageUnavailableError } from '../../core/storage/storage-errors.js';
 import type { Published } from '../../core/storage/draft.js';
 import { recordingFile } from '../recordings/recording.rules.js';
 import { DOWNLOAD, VisionConnections } from '../client/vision-connections.repository.js';
-import { DownloadError, REASON_CODES, retryLater, RetryLaterError } from './download-error.js';
+import { DownloadError, reasonOf, retryLater, RetryLaterError } from './download-error.js';
 import {
   DOWNLOAD_LANES,
   DownloadRepository,
@@ -197,7 +197,7 @@ export class DownloadJob implements OnModuleInit {
   }
 
   private async decide(run: DownloadRun, failure: FetchFailure, reason: string): Promise<Next> {
-    return this.apply(run, await this.next(run, failure), { reason, code: REASON_CODES[failure.kind] });
+    return this.apply(run, await this.next(run, failure), { reason, code: reasonOf(failure.kind) });
   }
 
   private async next({ row, attempt }: DownloadRun, failure: FetchFailure): Promise<NextStep> {
