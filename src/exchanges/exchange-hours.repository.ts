@@ -206,7 +206,7 @@ export class ExchangeHours {
 
   /** The start of the first hour that is kept; undefined without one. */
   async first(): Promise<Date | undefined> {
-    const [row] = await this.database.query<{ hour: Date }>('SELECT hour FROM exchange_hours ORDER BY hour LIMIT 1');
+    const row = await this.database.first<{ hour: Date }>('SELECT hour FROM exchange_hours ORDER BY hour LIMIT 1');
     return row?.hour;
   }
 

@@ -130,11 +130,7 @@ export class ExchangesRepository {
   }
 
   async get(id: string): Promise<FullExchangeRow | undefined> {
-    const [row] = await this.database.query<FullExchangeRow>(
-      `SELECT *, ${REASON_COLUMN} FROM exchanges WHERE id = $1`,
-      [id],
-    );
-    return row;
+    return this.database.first<FullExchangeRow>(`SELECT *, ${REASON_COLUMN} FROM exchanges WHERE id = $1`, [id]);
   }
 
   /**

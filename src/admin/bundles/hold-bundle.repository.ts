@@ -1,6 +1,6 @@
 import type { ActionPerson } from '../../contracts/admin/action.dto.js';
 import type { HoldBundleQuery } from '../../contracts/admin/hold-bundle.dto.js';
-import { onlyRow, type Sql } from '../../core/database/sql.js';
+import { type Sql } from '../../core/database/sql.js';
 import { isWithin } from '../../vision/holds/held.sql.js';
 import type { HoldRow } from '../../vision/holds/holds.repository.js';
 
@@ -44,7 +44,7 @@ const parametersOf = ({ hauler_id, id }: Key, { endsAfter, startsBefore }: HoldB
 
 export async function countBundle(database: Sql, hold: Key, range: HoldBundleQuery): Promise<number> {
   const sql = `SELECT count(*)::float8 AS count FROM ${HELD}`;
-  const row = onlyRow(await database.query<{ count: number }>(sql, parametersOf(hold, range)));
+  const row = await database.only<{ count: number }>(sql, parametersOf(hold, range));
   return row.count;
 }
 

@@ -19,7 +19,7 @@ const fieldOf = (path: string) => path.replace(/\[\d+\]/g, '[]');
 export function fieldOfBody(
   operation: string,
   type: DtoClass<object>,
-  [field, form, isOptional]: readonly [field: string, form: string, isOptional: boolean],
+  { field, form, isOptional }: { readonly field: string; readonly form: string; readonly isOptional: boolean },
 ): Statement & Pick<FieldRule, 'field'> {
   return {
     field,
