@@ -400,10 +400,10 @@ describe('an admin with partners and keys', () => {
     const { connectionId } = await other.siteConnection();
     await ask('PATCH', `/connections/${connectionId}`, { enabled: true });
     await visit(`connections?id=${connectionId}`);
-    await page.getByRole('button', { name: 'Rotate the key' }).click();
-    await page.getByText('the service tries the next key').waitFor();
+    await page.getByRole('button', { name: 'Change this connection' }).click();
+    await page.getByText('from when the partner refuses the current key').waitFor();
     await page.getByLabel('Next key of the partner').fill('the-next-key-of-the-partner');
-    await page.getByRole('button', { name: 'Store the next key' }).click();
+    await page.getByRole('button', { name: 'Store the changes' }).click();
     await page.getByText('tried when the current key is refused').waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByRole('button', { name: 'Resume' }).waitFor();
