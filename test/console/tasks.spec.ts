@@ -764,7 +764,9 @@ describe('an admin with the footage of tickets', () => {
     await eventually(async () => expect(Number(await time.inputValue())).toBeGreaterThan(start));
     expect(await page.locator('video').count()).toBe(2);
     await page.getByRole('button', { name: 'Request the missing clips' }).click();
-    await part(page, 'Clip requests').waitFor();
+    await part(page, 'Footage')
+      .getByText(/^\d+ clip requests?:/)
+      .waitFor();
     await page.getByRole('button', { name: 'Share by a link' }).click();
     await page.getByLabel('Reason').fill('Dispute 4711');
     await page.getByRole('button', { name: 'Create the link' }).click();

@@ -1,4 +1,4 @@
-import type { ComponentChildren, RefObject, SVGAttributes } from 'preact';
+import type { ComponentChildren, SVGAttributes } from 'preact';
 import type { StoredRecording } from '../../../contracts/admin/recording.dto.js';
 import type { VideoRequest } from '../../../contracts/admin/video-request.dto.js';
 import { ticksOf } from '../../parts/zone.rules.js';
@@ -17,19 +17,18 @@ export interface TracksPictureProps extends SVGAttributes<SVGSVGElement> {
   readonly zone: string;
   readonly width: number;
   readonly requests: readonly VideoRequest[];
-  readonly expiring?: readonly StoredRecording[];
+  readonly expiring: readonly StoredRecording[];
   /** What is drawn above the tracks. */
   readonly marks: (x: (time: number) => number, height: number) => ComponentChildren;
-  readonly picture?: RefObject<SVGSVGElement | null>;
 }
 
 /** A track per camera below a scale of time. */
 export function TracksPicture(props: TracksPictureProps) {
-  const { tracks, from, to, zone, width, requests, expiring = [], marks, picture, ...attributes } = props;
+  const { tracks, from, to, zone, width, requests, expiring, marks, ...attributes } = props;
   const x = (time: number) => ((time - from) / (to - from)) * width;
   const height = TOP + tracks.length * TRACK_HEIGHT + 4;
   return (
-    <svg {...(picture === undefined ? {} : { ref: picture })} width={width} height={height} {...attributes}>
+    <svg width={width} height={height} {...attributes}>
       <Patterns />
       {ticksOf(from, to, zone, Math.floor(width / 90)).map(({ time, label }) => (
         <g key={time}>

@@ -1,7 +1,7 @@
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { useNow } from '../../client/load.js';
 import { diamond, TRACK_HEIGHT, trackName, TracksPicture, type TracksPictureProps, TOP } from './track-drawing.js';
-import { type Cursor, pressTrackKey, useDrag, useWheel } from './track-input.js';
+import { type Cursor, pressTrackKey, useDrag } from './track-input.js';
 import { describe, TRACK_STATES, segmentAt, type Selection, STATE_TITLES } from './coverage.rules.js';
 
 type Picture = Pick<TracksPictureProps, 'tracks' | 'from' | 'to' | 'zone' | 'width' | 'requests' | 'expiring'>;
@@ -21,8 +21,6 @@ export function Tracks(props: TracksProps) {
   const [cursor, setCursor] = useState<Cursor>();
   const text = explain(props, cursor);
   const now = useNow(5_000);
-  const svg = useRef<SVGSVGElement>(null);
-  useWheel(svg, props);
   const play = ({ track, time: at }: Cursor) => {
     const camera = tracks[track]?.camera;
     if (camera !== undefined) props.onPlay(camera, at);
@@ -46,7 +44,6 @@ export function Tracks(props: TracksProps) {
       >
         <TracksPicture
           {...{ tracks, from, to, zone, width, requests, expiring }}
-          picture={svg}
           role="presentation"
           {...drag}
           marks={(x, height) => (
@@ -108,7 +105,7 @@ function Legend() {
       </li>
       <li class="hint">
         A click or the space bar plays there; a drag, or shift and arrows and Enter, selects a time to zoom or to
-        request; the wheel or + and − zoom, shift and wheel move.
+        request; + and − zoom.
       </li>
     </ul>
   );

@@ -11,7 +11,6 @@ import { CameraSentences } from './camera-sentences.js';
 import { ClipRequest } from './clip-request.js';
 import { Tracks } from './tracks.js';
 import { playAt } from './play-at.js';
-import { ClipRequests } from '../../parts/retries.js';
 import { TruckCalendar } from './truck-calendar.js';
 import { tracksOf, resolutionOf, type Selection, zoomed } from './coverage.rules.js';
 import { useWidth } from '../../parts/width.js';
@@ -117,15 +116,17 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
           panel={panel}
         />
       )}
-      <ClipRequests requests={requests.data?.data ?? []} from={from} to={to} zone={zone} />
       <CsvButton path="/coverage" filters={range} />
-      {may('operator') && (
-        <p class="actions">
+      <p class="actions">
+        <a class="button" href={linkTo('clips', range)}>
+          Clip requests of this range
+        </a>
+        {may('operator') && (
           <a class="button" href={linkTo('holds', { new: 1, ...range })}>
             Hold this range
           </a>
-        </p>
-      )}
+        )}
+      </p>
     </section>
   );
 }
@@ -145,15 +146,12 @@ interface RangeProps {
 function RangeButtons({ from, to, zone, onRange }: RangeProps) {
   const shift = (direction: number) => onRange([from + direction * (to - from), to + direction * (to - from)]);
   const middle = (from + to) / 2;
-  const end = dayOf(Date.now(), zone)[1];
   const buttons: Readonly<Record<string, () => void>> = {
     Earlier: () => shift(-1),
     Later: () => shift(1),
     'Zoom in': () => onRange(zoomed(from, to, 0.5, middle)),
     'Zoom out': () => onRange(zoomed(from, to, 2, middle)),
-    'Last hour': () => onRange([Date.now() - 3_600_000, Date.now() + 60_000]),
     Today: () => onRange(dayOf(Date.now(), zone)),
-    Month: () => onRange([end - 31 * 86_400_000, end]),
   };
   return (
     <div class="actions">

@@ -6,11 +6,11 @@ import { send } from '../../client/api.js';
 import { useLoad } from '../../client/load.js';
 import { zoneOf } from '../../parts/filters.js';
 import { ActionButton } from '../../parts/forms.js';
-import { Card, Loadable } from '../../parts/states.js';
+import { Badge, Card, Loadable } from '../../parts/states.js';
 import { FootageRangeView } from '../coverage/footage-range.js';
 import { canRequest, momentsOf, recordingAt } from '../coverage/footage.rules.js';
 import { Player } from '../player/player.js';
-import { ClipRequests } from '../../parts/retries.js';
+import { formatCount } from '../../parts/values.js';
 import { Shares } from '../recordings/shares.js';
 
 const LIVE_MS = 3_000;
@@ -55,7 +55,6 @@ function Footage({ id, haulerId, footage, query }: FootageProps) {
               key={range.startTime}
               range={range}
               coverage={coverage}
-              requests={requests}
               zone={zone}
               href={linkTo('coverage', {
                 ...{ truckId, connectionId: connectionId ?? undefined, zone: query.get('zone') ?? undefined },
@@ -75,13 +74,15 @@ function Footage({ id, haulerId, footage, query }: FootageProps) {
             />
           )}
         </p>
-        {ranges.length > 0 && (
-          <ClipRequests
-            requests={requests}
-            from={Date.parse(ranges[0]?.startTime ?? '')}
-            to={Date.parse(ranges.at(-1)?.endTime ?? '')}
-            zone={zone}
-          />
+        {requests.length > 0 && (
+          <p>
+            {formatCount(requests.length)} clip {requests.length === 1 ? 'request' : 'requests'}:{' '}
+            {requests.map(({ id: clip, cameraId, status, reason }) => (
+              <a key={clip} href={linkTo('clips', { id: clip })} title={reason}>
+                {cameraId} <Badge value={status} />{' '}
+              </a>
+            ))}
+          </p>
         )}
       </Card>
       {playing !== undefined && (
