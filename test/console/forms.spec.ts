@@ -61,17 +61,6 @@ describe('filters', () => {
     await page.getByText('1 record', { exact: true }).waitFor();
     expect(await page.getByLabel('Ticket number').inputValue()).toBe(ticketNumber);
   });
-
-  it('open a truck when its name is typed to its end, and not before', async () => {
-    const { page, visit } = scene;
-    await visit('coverage');
-    const form = page.getByRole('form', { name: 'One truck' });
-    await form.getByLabel('Truck').pressSequentially('TRUCK-7', { delay: 50 });
-    expect(page.url()).not.toContain('truckId');
-    await page.keyboard.press('Enter');
-    await page.waitForURL(/truckId=TRUCK-7/);
-    await page.getByRole('slider').waitFor();
-  });
 });
 
 describe('a form', () => {

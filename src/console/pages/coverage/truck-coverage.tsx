@@ -17,6 +17,8 @@ import { useWidth } from '../../parts/width.js';
 import { dayOf, rangeText } from '../../parts/zone.rules.js';
 
 const LIVE_MS = 10_000;
+/** Around a click beside a recording. */
+const NEAR_MS = 15 * 60_000;
 /** Of the page, in pixels. */
 const MAX_WIDTH = 1_440;
 
@@ -87,7 +89,7 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
               onChoose={() => setTimeout(() => panel.current?.querySelector('button')?.focus())}
               onPlay={(camera, time) => {
                 const cameras = tracksOf(data).map((track) => track.camera);
-                playAt({ ...truck, camera, cameras, time, zone, slack: ((to - from) / width) * 4 })
+                playAt({ ...truck, camera, cameras, time, zone, slack: Math.max(NEAR_MS, ((to - from) / width) * 4) })
                   .then(setMessage)
                   .catch((error: unknown) => setMessage(callErrorOf(error).message));
               }}
