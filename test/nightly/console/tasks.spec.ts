@@ -202,13 +202,6 @@ describe('a partner with the key of a connection', () => {
     await page.getByLabel('State').selectOption('');
     await failed.getByText('TRUCK-7, front').waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
-
-    // The same errors stand in the reports of an admin.
-    await scene.visit(`reports?haulerId=${vision.hauler.id}`);
-    const findings = scene.region('Errors in video lists');
-    const csv = await savedCsv(scene.page, findings.getByRole('button', { name: 'Save as CSV' }));
-    expect(csv.name).toMatch(/^vision-findings-/);
-    expect(csv.rows).toContainEqual(expect.objectContaining({ path: 'data.recordings[1].startTime' }));
   });
 });
 
