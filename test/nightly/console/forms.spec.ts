@@ -67,10 +67,9 @@ describe('the sandbox', () => {
     const { page, visit } = scene;
     await visit('sandbox');
     await page.getByLabel('Scenarios of').selectOption({ label: `Hauler ${name}` });
-    await page.getByText('These calls are real').waitFor();
     await start(page, 'unavailable').click();
     const question = page.getByRole('group', { name: 'Start unavailable' });
-    await question.getByText(`faults the real calls of ${name} for 10 minutes`).waitFor();
+    await question.getByText(`faults the calls of ${name} for 10 minutes`).waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
     await question.getByRole('button', { name: 'Cancel' }).click();
     expect(await running(name)).toEqual([]);
@@ -94,7 +93,7 @@ describe('the sandbox', () => {
     await visit('sandbox');
     await page.getByLabel('Scenarios of').selectOption({ label: `Customer ${customerId} (${name})` });
     await start(page, 'failed-clip').click();
-    await page.getByText(`faults the real calls of customer ${customerId} (${name})`).waitFor();
+    await page.getByText(`faults the calls of customer ${customerId} (${name})`).waitFor();
     await ask('DELETE', `/connections/${id}`);
   });
 

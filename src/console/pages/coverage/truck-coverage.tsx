@@ -4,7 +4,7 @@ import { linkTo } from '../../client/links.js';
 import { callErrorOf } from '../../client/api.js';
 import { useLoad } from '../../client/load.js';
 import { useSession } from '../../client/session.js';
-import { overlapsOf, ZoneChoice } from '../../parts/filters.js';
+import { ZoneChoice } from '../../parts/filters.js';
 import { CsvButton } from '../../parts/csv-button.js';
 import { Loadable } from '../../parts/states.js';
 import { CameraSentences } from './camera-sentences.js';
@@ -44,12 +44,6 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
   // By the width of the window, so that the call does not wait for the layout of the page.
   const resolution = resolutionOf(from, to, Math.min(innerWidth, MAX_WIDTH));
   const coverage = useLoad('/coverage', { ...range, resolution }, LIVE_MS);
-  // The marks are loaded after the tracks, so that these queries do not slow down the coverage, which takes longest.
-  const markPath = <const Path extends string>(path: Path) => (coverage.data === undefined ? undefined : path);
-  const within = { ...truck, overlaps: overlapsOf(range.from, range.to), pageSize: 100 };
-  const requests = useLoad(markPath('/video-requests'), within, LIVE_MS);
-  const available = { ...within, status: 'available' };
-  const expiring = useLoad(markPath('/recordings'), available);
   const show = ([start, end]: readonly [number, number]) =>
     change({ from: iso(start), to: iso(end) }, { replace: true });
   return (
@@ -78,8 +72,6 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
               to={to}
               zone={zone}
               width={width}
-              requests={requests.data?.data ?? []}
-              expiring={expiring.data?.data ?? []}
               selection={selection}
               onSelect={(next) => {
                 setMessage('');

@@ -104,18 +104,11 @@ function Message({ title, message }: { title: string; message: ExchangeMessage |
           <Body title={title} message={message} />
           <details>
             <summary>Headers ({Object.keys(message.headers).length})</summary>
-            <dl class="headers">
-              {Object.entries(message.headers).map(([name, value]) => (
-                <div key={name}>
-                  <dt>
-                    <code>{name}</code>
-                  </dt>
-                  <dd>
-                    <code>{value}</code>
-                  </dd>
-                </div>
-              ))}
-            </dl>
+            <Facts
+              of={Object.fromEntries(
+                Object.entries(message.headers).map(([name, value]) => [name, <code key={name}>{value}</code>]),
+              )}
+            />
           </details>
         </>
       )}

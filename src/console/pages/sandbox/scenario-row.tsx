@@ -23,12 +23,12 @@ interface RowProps {
   readonly active: ActiveSandboxScenario | undefined;
   /** The path of its calls. */
   readonly path: `${ScenariosPath}/${string}`;
-  /** Whose real calls it faults: asked for before it is switched on. */
-  readonly confirmFor: string | undefined;
+  /** Whose calls it faults: real ones may be among them, so that it is asked first. */
+  readonly of: string;
 }
 
 /** A scenario with what starts or ends it, and the requests and the time that remain. */
-export function ScenarioRow({ scenario, active, path, confirmFor }: RowProps) {
+export function ScenarioRow({ scenario, active, path, of }: RowProps) {
   const { name } = scenario;
   const [bound, setBound] = useState<string>(BOUNDS[3][0]);
   const [kind = '', count] = bound.split(':');
@@ -47,11 +47,7 @@ export function ScenarioRow({ scenario, active, path, confirmFor }: RowProps) {
           <ActionButton
             key="start"
             label={`Start ${name}`}
-            confirm={
-              confirmFor === undefined
-                ? undefined
-                : `${name} faults the real calls of ${confirmFor} for ${labelOf(bound)}.`
-            }
+            confirm={`${name} faults the calls of ${of} for ${labelOf(bound)}.`}
             work={() => send('PUT', path, { [kind]: Number(count) })}
           />
         </div>

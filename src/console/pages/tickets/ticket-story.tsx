@@ -4,7 +4,6 @@ import type { Ticket } from '../../../contracts/admin/ticket.dto.js';
 import type { FlowData, MaterialItem } from '../../../contracts/scale/scale.dto.js';
 import type { PageProps } from '../../client/address.js';
 import { linkTo } from '../../client/links.js';
-import { useKeyName } from '../../client/haulers.js';
 import { useLoad } from '../../client/load.js';
 import { After, Before, FieldPath, Json } from '../../parts/json.js';
 import { ListPage } from '../../parts/listing.js';
@@ -23,7 +22,6 @@ interface StoryProps extends PageProps {
 
 /** What happened to a ticket as a line of steps, newest first. */
 export function Story({ ticket, query }: StoryProps) {
-  const keyName = useKeyName(ticket.haulerId);
   const path = `/tickets/${encodeURIComponent(ticket.id)}` as const;
   return (
     <Card title="Story">
@@ -36,7 +34,7 @@ export function Story({ ticket, query }: StoryProps) {
         view={(entries) => (
           <ol class="line" aria-label="Steps">
             {stepsOf(entries, ticket).map((step) => (
-              <StepItem key={`${step.entry.at} ${step.entry.exchangeId}`} step={step} path={path} keyName={keyName} />
+              <StepItem key={`${step.entry.at} ${step.entry.exchangeId}`} step={step} path={path} />
             ))}
           </ol>
         )}
@@ -53,11 +51,10 @@ interface StepProps {
   readonly step: Step;
   /** Of the ticket. */
   readonly path: `/tickets/${string}`;
-  readonly keyName: (prefix: string) => string | undefined;
 }
 
 /** When, what, the weight with its difference, and who pushed it. */
-function StepItem({ step: { entry, word, tone, amounts, difference }, path, keyName }: StepProps) {
+function StepItem({ step: { entry, word, tone, amounts, difference }, path }: StepProps) {
   const { at, text, changes = [], moreChanges = 0, keyPrefix, exchangeId, revision } = entry;
   const rest = changes.slice(SHOWN_CHANGES);
   return (
@@ -77,7 +74,7 @@ function StepItem({ step: { entry, word, tone, amounts, difference }, path, keyN
           {keyPrefix !== undefined && (
             <>
               {' '}
-              by <KeyPrefix value={keyPrefix} name={keyName(keyPrefix)} />
+              by <KeyPrefix value={keyPrefix} />
             </>
           )}
         </span>
