@@ -44,8 +44,6 @@ export function useSession() {
     connectionInterface: session.connectionInterface,
     hasSandbox: session.sandbox,
     demoHaulerId: session.demoHaulerId,
-    /** The hauler and the customer of the key of a partner. */
-    owners: [session.haulerId, session.customerId].filter((id) => typeof id === 'string'),
     hasPlatform: session.sides.includes('platform'),
   };
 }
