@@ -117,27 +117,6 @@ describe('deleting many files', () => {
     await bulk.stop();
   });
 
-  test.each([
-    ['open', 1, 0],
-    ['closed', 3, 6],
-  ] as const)(
-    'and replacing them leaves no old version in a bucket where these are %s to the service (issue 46, row 15)',
-    async (versions, ofReplaced, left) => {
-      const server = await startS3Server({ versions, perPage: 2 });
-      const other = await openStorage(server.storageUrl('fleet'), { spool });
-      const [replaced, ...names] = [newName(), newName(), newName(), newName()];
-      for (const content of ['1', '2', '3']) await other.store(replaced, sourceOf(Buffer.from(content)));
-      expect([await server.versions(), String(await contentOf(other, replaced))]).toEqual([ofReplaced, '3']);
-      await other.delete(replaced);
-      for (const name of names) await other.store(name, sourceOf(Buffer.from('x')));
-      expect(await other.deleteMany(names)).toEqual(new Map());
-      expect(await Promise.all(names.map((name) => other.stat(name)))).toEqual([undefined, undefined, undefined]);
-      expect(await server.versions()).toBe(left);
-      other.close();
-      await server.stop();
-    },
-  );
-
   test('on files names each that stays', async () => {
     const [gone, stuck] = [newName(), newName()];
     for (const name of [gone, stuck]) await storage.store(name, sourceOf(Buffer.from('x')));

@@ -87,26 +87,6 @@ async function connectionWith(...chunks: readonly Chunk[]) {
   return scene;
 }
 
-test('a month of many chunks has intervals without gaps, up to 50,000 recordings, and days beyond', async () => {
-  const { connectionId } = await videoConnection(app);
-  const month = { from: '2026-01-01T00:00:00Z', to: '2026-02-01T00:00:00Z' };
-  await addMinutes(app, connectionId, month.from, 31 * 1_440);
-  const intervals = await intervalsOf(connectionId, month);
-  expect(intervals).toHaveLength(2 * 31 * 1_440);
-  expect(intervals.map(({ startTime }) => startTime)).toEqual(
-    [month.from, ...intervals.map(({ endTime }) => endTime)].slice(0, -1),
-  );
-  expect(intervals.slice(0, 2)).toMatchObject([
-    { endTime: '2026-01-01T00:00:59.500Z', state: 'stored' },
-    { endTime: '2026-01-01T00:01:00Z', state: 'missing' },
-  ]);
-  await addMinutes(app, connectionId, '2026-01-01T00:00:30Z', 10_000);
-  const tooMany = await read(connectionId, month);
-  expect(tooMany).toMatchObject({ status: 400, body: { error: { details: { violations: [{ path: 'to' }] } } } });
-  expect(tooMany.text).toContain('or pass resolution');
-  expect(await bucketsOf(connectionId, '86400', month)).toHaveLength(31);
-});
-
 describe('coverage in buckets', () => {
   /** The same numbers in each run. */
   const numbers = (seed: number) => (max: number) => (seed = (seed * 48_271) % 2_147_483_647) % max;
@@ -311,4 +291,23 @@ describe('the coverage of a fleet', () => {
     // 31 days of this zone have an hour more.
     expect((await fleet({ haulerId, ...autumn })).data).toEqual([]);
   });
+});
+
+// Last: days of all connections are settled before.
+test('a month of many chunks has intervals without gaps, up to 50,000 recordings, and days beyond', async () => {
+  const { connectionId } = await videoConnection(app);
+  const month = { from: '2026-01-01T00:00:00Z', to: '2026-02-01T00:00:00Z' };
+  await addMinutes(app, connectionId, month.from, 31 * 1_440);
+  const intervals = await intervalsOf(connectionId, month);
+  expect(intervals).toHaveLength(2 * 31 * 1_440);
+  expect(intervals.filter(({ startTime }, i) => startTime !== (intervals[i - 1]?.endTime ?? month.from))).toEqual([]);
+  expect(intervals.slice(0, 2)).toMatchObject([
+    { endTime: '2026-01-01T00:00:59.500Z', state: 'stored' },
+    { endTime: '2026-01-01T00:01:00Z', state: 'missing' },
+  ]);
+  await addMinutes(app, connectionId, '2026-01-01T00:00:30Z', 10_000);
+  const tooMany = await read(connectionId, month);
+  expect(tooMany).toMatchObject({ status: 400, body: { error: { details: { violations: [{ path: 'to' }] } } } });
+  expect(tooMany.text).toContain('or pass resolution');
+  expect(await bucketsOf(connectionId, '86400', month)).toHaveLength(31);
 });

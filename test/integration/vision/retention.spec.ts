@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rmdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { uuidv7 } from '../../../src/core/database/uuid.js';
 import { StorageUnavailableError } from '../../../src/core/storage/storage-errors.js';
 import { recordingFile } from '../../../src/vision/recordings/recording.rules.js';
 import { Retention } from '../../../src/vision/recordings/retention.job.js';
@@ -12,7 +11,7 @@ import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { type Footage, insertFootage, videoConnection } from '../../support/held-footage.js';
 import type { HoldDetails } from '../../../src/contracts/admin/hold.dto.js';
-import { addRecordings, withoutTable } from '../../support/rows.js';
+import { withoutTable } from '../../support/rows.js';
 import { type S3Server, startS3Server } from '../../support/s3-server.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { orderVideo, readRequest, requestBecomes } from '../../support/video-requests.js';
@@ -110,36 +109,6 @@ describe('the retention of files', () => {
     expect(await runRetention()).toMatchObject({ recordings: 1 });
     expect(existsSync(path)).toBe(false);
   });
-
-  test('reads the recordings of no hauler that keeps them for ever, nor of a source that is', async () => {
-    const [kept, mixed] = [await videoConnection(app), await videoConnection(app)];
-    await set(kept.haulerId, { onDemandDays: null, continuousDays: null });
-    await set(mixed.haulerId, { onDemandDays: 7, continuousDays: null });
-    const few = await countRead();
-    const clock = Array.from({ length: 2_500 }, (_, i) => new Date(Date.UTC(2026, 0, 1) + i * 60_000).toISOString());
-    for (const { haulerId, connectionId } of [kept, mixed])
-      await addRecordings(
-        app,
-        clock.map((start, i) => ({
-          ...{ haulerId, connectionId, truckId: 'TRUCK-7', cameraId: 'front', id: uuidv7(), status: 'stored' },
-          ...{ start, end: clock[i + 1] ?? '2026-02-01T00:00:00Z' },
-          file: { sizeBytes: 1, sha256: 'a'.repeat(64), storedDays: 60 },
-        })),
-      );
-    expect(await countRead()).toEqual(few);
-  });
-
-  /** Statements of a run, and rows of recordings that they have returned. */
-  async function countRead(): Promise<object> {
-    const query = jest.spyOn(app.dataSource, 'query');
-    try {
-      await runRetention();
-      const rows = await Promise.all(query.mock.results.map(({ value }) => value as Promise<unknown[]>));
-      return { statements: rows.length, rows: rows.reduce((sum, found) => sum + found.length, 0) };
-    } finally {
-      query.mockRestore();
-    }
-  }
 });
 
 const HOUR = { from: '2026-01-31T08:00:00Z', to: '2026-01-31T09:00:00Z' };
@@ -294,14 +263,6 @@ describe('a storage that needs seconds to delete many files', () => {
     expect(await run).toMatchObject({ recordings: 3, bytes: 3_000 });
     expect(await objects()).toEqual([]);
   }, 30_000);
-
-  test('is awaited by a stop, also a run of an admin', async () => {
-    await old(await videoConnection(slow));
-    const run = runRetention(slow);
-    await slow.app.get(Retention, { strict: false }).beforeApplicationShutdown();
-    expect(await objects()).toEqual([]);
-    expect(await run).toMatchObject({ recordings: 3 });
-  }, 30_000);
 });
 
 describe('the retention of a hauler', () => {
@@ -367,18 +328,5 @@ describe('the retention of a hauler', () => {
     } finally {
       await shorter.close();
     }
-  });
-
-  test.each([
-    ['no number', { onDemandDays: 'x', continuousDays: 5 }],
-    ['zero days', { onDemandDays: 0, continuousDays: 5 }],
-    ['a fraction', { onDemandDays: 1.5, continuousDays: 5 }],
-    ['a negative number', { onDemandDays: 5, continuousDays: -1 }],
-    ['a number that no time can hold', { onDemandDays: 5, continuousDays: 1e12 }],
-    ['a list', []],
-  ])('refuses %s', async (_, body) => {
-    const { haulerId } = await videoConnection(app);
-    expect((await set(haulerId, body)).status).toBe(400);
-    expect((await settings(haulerId)).isDefault).toBe(true);
   });
 });
