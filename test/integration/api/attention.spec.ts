@@ -28,9 +28,11 @@ beforeAll(async () => {
 });
 afterAll(() => scene.stop());
 
+const deleteConnections = () => service.dataSource.query('UPDATE connections SET deleted_at = now(), enabled = false');
+
 describe('synchronisations and calls', () => {
   beforeEach(async () => {
-    await service.dataSource.query('UPDATE connections SET deleted_at = now(), enabled = false');
+    await deleteConnections();
     await scene.renew();
   });
 
@@ -91,6 +93,7 @@ describe('synchronisations and calls', () => {
 describe('footage', () => {
   let connection: { id: string; haulerId: string };
   beforeAll(async () => {
+    await deleteConnections();
     connection = await connectVision(service, 'http://127.0.0.1:9');
   });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rmdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,13 +11,14 @@ import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { type Footage, insertFootage, videoConnection } from '../../support/held-footage.js';
 import type { HoldDetails } from '../../../src/contracts/admin/hold.dto.js';
-import { withoutTable } from '../../support/rows.js';
+import { addOldFindings, readOldFindings, withoutTable } from '../../support/rows.js';
 import { type S3Server, startS3Server } from '../../support/s3-server.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { orderVideo, readRequest, requestBecomes } from '../../support/video-requests.js';
 import { accepts, element, lists, POST, startVisionPartner, VIDEOS } from '../../support/scripted-vision.js';
 import { ageFiles } from '../../support/time.js';
 import { connectVision } from '../../support/vision-partner.js';
+import { VisionFindings } from '../../../src/vision/client/findings.repository.js';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -328,5 +329,41 @@ describe('the retention of a hauler', () => {
     } finally {
       await shorter.close();
     }
+  });
+});
+
+describe('the retention of findings', () => {
+  const MAX = 10_000;
+
+  interface Connection {
+    readonly haulerId: string;
+    readonly id: string;
+  }
+
+  let ended: Connection;
+  beforeEach(async () => {
+    ended = await connectVision(app, 'https://partner.example');
+  });
+
+  const sweep = () => app.app.get(VisionFindings).deleteOld();
+
+  const find = (connection: Connection, [from, to]: readonly [number, number], seenDays: number) =>
+    addOldFindings(app, connection, { from, to, seenDays });
+  const kept = ({ id }: Connection) => readOldFindings(app, id);
+
+  test('deletes those that were not seen for 90 days are deleted, others stay, however old', async () => {
+    await find(ended, [1, 3], 90.01);
+    await find(ended, [4, 5], 89.9);
+    expect(await sweep()).toBe(3);
+    expect(await kept(ended)).toEqual({ count: 2, first: 4, last: 5 });
+  });
+
+  test('keeps the 10,000 last seen ones of a connection, whatever another connection has', async () => {
+    const other = await connectVision(app, 'https://partner.example');
+    await find(ended, [1, MAX + 2_500], 1);
+    await find(other, [1, MAX], 2);
+    expect(await sweep()).toBe(2_500);
+    expect(await kept(ended)).toEqual({ count: MAX, first: 2_501, last: MAX + 2_500 });
+    expect(await kept(other)).toMatchObject({ count: MAX });
   });
 });
