@@ -31,6 +31,7 @@ it('a deletion in steps deletes more than one step of rows, in a transaction too
 });
 
 it('a transaction runs again after a deadlock, and its failed attempt leaves nothing', async () => {
+  await fill();
   let attempts = 0;
   const result = await database.transaction(async (transaction) => {
     await transaction.change('UPDATE numbers SET n = -n WHERE n = 3');
