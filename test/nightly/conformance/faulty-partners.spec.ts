@@ -1,4 +1,4 @@
-/* oxlint-disable typescript/no-explicit-any, typescript/no-unsafe-assignment, typescript/no-unsafe-member-access, typescript/no-unsafe-argument, typescript/no-unsafe-return
+/* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-member-access, typescript/no-unsafe-argument, typescript/no-unsafe-return
    -- a fault breaks the types of the contract on purpose */
 import 'reflect-metadata';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -11,9 +11,7 @@ import type { KitAnswer, KitRequest, Send } from '../../../src/conformance/excha
 import { httpTransport } from '../../../src/conformance/http-transport.js';
 import { runServerRole } from '../../../src/conformance/run.js';
 import { VISION_SERVER } from '../../../src/conformance/vision/vision-server.js';
-
-/** The data of an answer. */
-type Body = any;
+import { type Body, json } from './mutant.js';
 
 /** The sample server of the guide, and servers that differ from it in one habit. */
 
@@ -59,12 +57,8 @@ async function found(fault: Fault): Promise<string[]> {
   );
 }
 
-function edited(answer: KitAnswer, edit: (data: Body) => void): KitAnswer {
-  if (answer.status !== 200) return answer;
-  const body: Body = JSON.parse(answer.body.toString('utf8'));
-  edit(body.data);
-  return { ...answer, body: Buffer.from(JSON.stringify(body)) };
-}
+const edited = (answer: KitAnswer, edit: (data: Body) => void): KitAnswer =>
+  answer.status === 200 ? json((body) => void edit(body.data))(answer, new Map(), '', '') : answer;
 
 const isList = ({ operation }: KitRequest) => operation === 'listVideos' || operation === 'listContinuous';
 
