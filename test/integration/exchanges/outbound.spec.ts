@@ -20,7 +20,7 @@ import { connectVision } from '../../support/vision-partner.js';
 
 let scene: SiteScene;
 beforeAll(async () => {
-  scene = await SiteScene.start({ env: { PARTNER_ANSWER_TIMEOUT: 300 } });
+  scene = await SiteScene.start({ env: { PARTNER_ANSWER_TIMEOUT: 1_000 } });
 });
 beforeEach(() => scene.renew());
 afterAll(() => scene.stop());

@@ -1,18 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rmdir, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, rename, rmdir, utimes } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { StorageUnavailableError } from '../../../src/core/storage/storage-errors.js';
 import { recordingFile } from '../../../src/vision/recordings/recording.rules.js';
 import { Retention } from '../../../src/vision/recordings/retention.job.js';
 import type { HaulerRetention } from '../../../src/contracts/admin/retention.dto.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
-import { eventually } from '../../support/eventually.js';
 import { type Footage, insertFootage, videoConnection } from '../../support/held-footage.js';
 import type { HoldDetails } from '../../../src/contracts/admin/hold.dto.js';
 import { addOldFindings, readOldFindings, withoutTable } from '../../support/rows.js';
-import { type S3Server, startS3Server } from '../../support/s3-server.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { orderVideo, readRequest, requestBecomes } from '../../support/video-requests.js';
 import { accepts, element, lists, POST, startVisionPartner, VIDEOS } from '../../support/scripted-vision.js';
@@ -219,51 +216,6 @@ test('a clip whose file was deleted by retention is expired with its request, wh
   const history = await app.admin<{ data: { text: string }[] }>('GET', `/video-requests/${id}/history`);
   expect(history.body.data[0]?.text).toContain('The state is expired. The file was deleted');
   await partner.stop();
-});
-
-describe('a storage that needs seconds to delete many files', () => {
-  let server: S3Server;
-  let slow: TestApp;
-  beforeAll(async () => {
-    server = await startS3Server({ deleteMs: 3_000 });
-    slow = await startTestApp({
-      env: { VIDEO_RETENTION_DAYS: 30, STORAGE_URL: server.storageUrl('fleet') },
-      ticks: false,
-    });
-    await slow.app.get(Retention, { strict: false }).beforeApplicationShutdown();
-  });
-  afterAll(async () => {
-    await slow.close();
-    await server.stop();
-  });
-
-  const objects = () => readdir(join(server.directory, 'objects'));
-  const old = (scene: Scene) =>
-    insertFootage(
-      slow,
-      ['08:30', '08:40', '08:50'].map((clock) => ({
-        ...{ ...scene, storedDays: 60, start: `2026-01-31T${clock}:00Z`, end: `2026-01-31T${clock}:30Z` },
-      })),
-    );
-
-  test('does not stop retention, keeps no hold waiting, and a hold names what was removed before it', async () => {
-    const scene = await videoConnection(slow);
-    const ids = await old(scene);
-    const run = runRetention(slow);
-    await eventually(async () => {
-      const { body } = await slow.admin<{ status: string }>('GET', `/recordings/${ids[0]}`);
-      expect(body.status).toBe('expired');
-    });
-    const hold = await slow.admin<HoldDetails>('POST', '/holds', {
-      ...{ caseId: 'C', reason: 'r', connectionId: scene.connectionId, truckId: 'TRUCK-7', ...HOUR },
-    });
-    // The files are still being deleted.
-    expect(await objects()).toHaveLength(3);
-    expect(hold.body).toMatchObject({ stored: 0 });
-    expect(hold.body.missing.filter(({ cause }) => cause === 'deleted')).toHaveLength(3);
-    expect(await run).toMatchObject({ recordings: 3, bytes: 3_000 });
-    expect(await objects()).toEqual([]);
-  }, 30_000);
 });
 
 describe('the retention of a hauler', () => {
