@@ -1,11 +1,11 @@
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type BuiltService, startService } from '../../support/built-service.js';
-import { eventually } from '../../support/eventually.js';
-import { sampleVideo } from '../../support/sample-video.js';
-import { createTestDatabase } from '../../support/test-database.js';
-import { testServer } from '../../support/test-run.js';
+import { type BuiltService, startService } from '../support/built-service.js';
+import { eventually } from '../support/eventually.js';
+import { sampleVideo } from '../support/sample-video.js';
+import { createTestDatabase } from '../support/test-database.js';
+import { testServer } from '../support/test-run.js';
 
 const UUID = '019a9a3e-5b7c-7def-8123-456789abcdef';
 /** Files of an earlier version, whose folders are 0755 as well. */
