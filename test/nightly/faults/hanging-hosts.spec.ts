@@ -14,10 +14,10 @@ import {
   startVisionPartner,
   type VisionPartner,
 } from '../../support/scripted-vision.js';
-import { Hauler } from '../support/hauler.js';
-import { type OwnService, startOwnService } from '../support/service.js';
-import { administer, listed } from '../support/target.js';
-import type { ShownRecording } from '../support/vision.js';
+import { Hauler } from '../../acceptance/support/hauler.js';
+import { type OwnService, startOwnService } from '../../acceptance/support/service.js';
+import { administer, listed } from '../../acceptance/support/target.js';
+import type { ShownRecording } from '../../acceptance/support/vision.js';
 
 /** More than the files that an instance receives at once (16). */
 const HANGING = 24;

@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
-import { flow, Hauler, ONE_SITE, type Plain, TICKET } from '../support/hauler.js';
-import { type Answered, countOf, postAs, POSTS } from '../support/posts.js';
-import { type OwnService, ownDatabase, startOwnService } from '../support/service.js';
-import { administer, listed } from '../support/target.js';
+import { flow, Hauler, ONE_SITE, type Plain, TICKET } from '../../acceptance/support/hauler.js';
+import { type Answered, countOf, postAs, POSTS } from '../../acceptance/support/posts.js';
+import { type OwnService, ownDatabase, startOwnService } from '../../acceptance/support/service.js';
+import { administer, listed } from '../../acceptance/support/target.js';
 
 const [SCALE, ACCOUNT] = POSTS as [(typeof POSTS)[0], (typeof POSTS)[0]];
 
