@@ -9,7 +9,7 @@ import { json, startScriptedPartner } from '../../support/scripted-partner.js';
 import { site } from '../../support/site-data.js';
 import { Hauler, type Plain } from '../support/hauler.js';
 import { type OwnService, startOwnService } from '../support/service.js';
-import { administer, call, listed, type Service, target } from '../support/target.js';
+import { administer, call, listed, read, type Service, target } from '../support/target.js';
 
 const PROGRAM = join(import.meta.dirname, '../../../dist/src/cli/main.js');
 /** Webhooks look every 15 s. */
@@ -25,7 +25,7 @@ interface Attention {
   readonly checked: readonly (Plain & { readonly kind: string; readonly ok: boolean })[];
 }
 
-const attentionOf = (service: Service) => administer<Attention>('GET', '/attention', undefined, service);
+const attentionOf = (service: Service) => read<Attention>('/attention', service);
 
 async function doctor({ url, adminToken }: Service, ...words: string[]) {
   const env = { PATH: process.env['PATH'], HAULBRIDGE_URL: url, HAULBRIDGE_TOKEN: adminToken };

@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.js';
 import { held } from '../../support/held.js';
 import { type ErrorBody, Hauler, ONE_SITE } from '../support/hauler.js';
 import { type OwnService, startOwnService } from '../support/service.js';
-import { administer, admin, call, target } from '../support/target.js';
+import { admin, call, read, target } from '../support/target.js';
 
 describe('open paths', () => {
   test.each([
@@ -147,10 +147,8 @@ test('callers without a key use up nothing that callers with a key need (decisio
   for (let n = 0; n < 50; n++)
     await call('POST', '/platform-api/v1/tickets', { body: { filler: 'x'.repeat(5_000) } }, other);
   await eventually(async () => {
-    const { data } = await administer<{ data: { status: number; requestBytes: number }[] }>(
-      'GET',
+    const { data } = await read<{ data: { status: number; requestBytes: number }[] }>(
       `/exchanges?haulerId=${hauler.id}&direction=inbound&status=200&pageSize=100`,
-      undefined,
       other,
     );
     expect(data).toHaveLength(10);
@@ -164,16 +162,11 @@ test('another SECRETS_KEY than that of the database is refused at the start, wit
 });
 
 test('a copy with OUTBOUND=off calls no partner and says so (decision 70)', async () => {
-  expect(await administer('GET', '/outbound', undefined, cell)).toMatchObject({ enabled: false });
+  expect(await read('/outbound', cell)).toMatchObject({ enabled: false });
   const hauler = await Hauler.create({ service: cell });
   const { partner, connectionId } = await hauler.siteConnection();
   await admin('POST', `/connections/${connectionId}/sync`, undefined, cell);
-  const { data } = await administer<{ data: { kind: string; sentence: string }[] }>(
-    'GET',
-    '/attention',
-    undefined,
-    cell,
-  );
+  const { data } = await read<{ data: { kind: string; sentence: string }[] }>('/attention', cell);
   expect(data.find(({ kind }) => kind === 'outbound-off')?.sentence).toMatch(/^This is a copy/);
   expect(partner.asked).toEqual([]);
   const refused = await admin<ErrorBody>('PUT', '/outbound', { enabled: true, reason: 'x' }, cell);

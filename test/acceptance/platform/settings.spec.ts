@@ -45,16 +45,17 @@ describe('with RATE_LIMIT_PER_MINUTE=5 and HTTP_BODY_LIMIT=1000', () => {
   });
 });
 
-describe('an error that the service does not expect', () => {
-  let service: OwnService;
-  let proxy: TcpProxy;
-  beforeAll(async () => {
-    const url = new URL((await ownDatabase()).url);
-    proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
-    url.port = String(proxy.port);
-    service = await startOwnService({ databaseUrl: url.href });
-  });
+/** Few connections to the database, whose answers can be changed. */
+let service: OwnService;
+let proxy: TcpProxy;
+beforeAll(async () => {
+  const url = new URL((await ownDatabase()).url);
+  proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+  url.port = String(proxy.port);
+  service = await startOwnService({ databaseUrl: url.href, env: { DATABASE_POOL: '2' } });
+});
 
+describe('an error that the service does not expect', () => {
   afterEach(() => proxy.pass());
 
   test.each(POSTS)(
@@ -83,7 +84,6 @@ describe('an error that the service does not expect', () => {
 describe('with DATABASE_POOL=2', () => {
   let hauler: Hauler;
   beforeAll(async () => {
-    const service = await startOwnService({ env: { DATABASE_POOL: '2' } });
     hauler = await Hauler.create({ service, sites: ONE_SITE });
   });
 

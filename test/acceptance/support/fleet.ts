@@ -5,7 +5,7 @@ import { json, refuses, startScriptedPartner } from '../../support/scripted-part
 import { CONTINUOUS, element, inHours, lists, POST, accepts } from '../../support/scripted-vision.js';
 import { idOf, kiosk, material, site } from '../../support/site-data.js';
 import { flow, Hauler, type Plain } from './hauler.js';
-import { administer, call, listed, type Service } from './target.js';
+import { administer, call, listed, read, type Service } from './target.js';
 import { VisionScene } from './vision.js';
 
 const THREE = [1, 2, 3] as const;
@@ -81,14 +81,7 @@ export async function createFleet(service: Service, haulerId: string, mark: stri
       return all[0]?.id ?? '';
     });
   const newest =
-    (
-      await administer<{ data: Identified[] }>(
-        'GET',
-        `/exchanges?haulerId=${haulerId}&interface=scale`,
-        undefined,
-        service,
-      )
-    ).data[0]?.id ?? '';
+    (await read<{ data: Identified[] }>(`/exchanges?haulerId=${haulerId}&interface=scale`, service)).data[0]?.id ?? '';
   return {
     ...{ mark, hauler, haulerId, customerId, truckId },
     connections: { site: connectionId, vision: vision.connectionId },

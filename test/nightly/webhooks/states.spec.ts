@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { Hauler, type Plain, SITES_ROUTE } from '../../acceptance/support/hauler.js';
 import { startOwnService } from '../../acceptance/support/service.js';
-import { admin, administer, listed } from '../../acceptance/support/target.js';
+import { admin, administer, listed, read } from '../../acceptance/support/target.js';
 import { eventually } from '../../support/eventually.js';
 import { hangs, json, startScriptedPartner } from '../../support/scripted-partner.js';
 import { site } from '../../support/site-data.js';
@@ -51,7 +51,7 @@ describe('a change of many states at once', () => {
       Promise.all(
         TOPICS.map(async (topic) => {
           const path = `/webhook-deliveries?pageSize=1&topic=${topic}`;
-          const { pagination } = await administer<{ pagination: Plain }>('GET', path, undefined, service);
+          const { pagination } = await read<{ pagination: Plain }>(path, service);
           return pagination['totalItems'];
         }),
       );
