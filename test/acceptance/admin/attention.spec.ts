@@ -28,7 +28,8 @@ interface Attention {
 const attentionOf = (service: Service) => read<Attention>('/attention', service);
 
 async function doctor({ url, adminToken }: Service, ...words: string[]) {
-  const env = { PATH: process.env['PATH'], HAULBRIDGE_URL: url, HAULBRIDGE_TOKEN: adminToken };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, HAULBRIDGE_URL: url, HAULBRIDGE_TOKEN: adminToken };
   const child = spawn(process.execPath, [PROGRAM, 'doctor', ...words], { env });
   heldChild(child);
   child.stdin.end();
