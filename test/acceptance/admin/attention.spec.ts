@@ -1,17 +1,12 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
-import { heldChild } from '../../support/held.js';
 import { json, startScriptedPartner } from '../../support/scripted-partner.js';
 import { site } from '../../support/site-data.js';
+import { doctor } from '../support/command-line.js';
 import { Hauler, type Plain } from '../support/hauler.js';
 import { type OwnService, startOwnService } from '../support/service.js';
 import { administer, call, listed, read, type Service, target } from '../support/target.js';
 
-const PROGRAM = join(import.meta.dirname, '../../../dist/src/cli/main.js');
 /** Webhooks look every 15 s. */
 const ANNOUNCED_MS = 60_000;
 
@@ -26,16 +21,6 @@ interface Attention {
 }
 
 const attentionOf = (service: Service) => read<Attention>('/attention', service);
-
-async function doctor({ url, adminToken }: Service, ...words: string[]) {
-  const { PATH, NODE_COMPILE_CACHE } = process.env;
-  const env = { PATH, NODE_COMPILE_CACHE, HAULBRIDGE_URL: url, HAULBRIDGE_TOKEN: adminToken };
-  const child = spawn(process.execPath, [PROGRAM, 'doctor', ...words], { env });
-  heldChild(child);
-  child.stdin.end();
-  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  return { code: child.exitCode, out, err };
-}
 
 /** Webhooks look every 15 s: the announcement is awaited by the last case of the file. */
 let expiring: { hauler: Hauler; keyId: string; endpointId: string };
@@ -95,20 +80,6 @@ describe('doctor', () => {
     expect([code, out]).toEqual([0, expect.stringMatching(/^watch {2}expiring-keys .* expires in 1[23] days/m)]);
     await administer('DELETE', `/api-keys/${id}`, undefined, service);
   });
-
-  test('names a check that a setting rules out, and does not end with 1 for it for ever', async () => {
-    const without = await startOwnService({ env: { EXCHANGE_LOG: 'off' } });
-    const { checked } = await attentionOf(without);
-    const unknown = checked.filter(({ ok }) => !ok);
-    expect(unknown.map(({ kind, bySetting }) => [kind, bySetting]).toSorted()).toEqual([
-      ['failing-calls', true],
-      ['lost-exchanges', true],
-      ['refused-keys', true],
-      ['refused-pushes', true],
-    ]);
-    const { code, out } = await doctor(without);
-    expect([code, out]).toEqual([0, expect.stringMatching(/^\? {6}refused-keys {2}not known: .*EXCHANGE_LOG/m)]);
-  }, 120_000);
 
   test('/metrics counts the items of each kind by severity, so that one alert is about all (decision 69)', async () => {
     const metric = async (labels: string) => {

@@ -1,34 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
-import { heldChild } from '../../support/held.js';
+import { run } from '../support/command-line.js';
 import { Hauler } from '../support/hauler.js';
 import { administer, target } from '../support/target.js';
 
-const PROGRAM = join(import.meta.dirname, '../../../dist/src/cli/main.js');
-
-const BASE = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] };
-
-/** Runs one command as a shell does. The cases of this file run side by side. */
-async function run(
-  words: readonly string[],
-  { env = {}, input = '' }: { env?: NodeJS.ProcessEnv; input?: string } = {},
-) {
-  const child = spawn(process.execPath, [PROGRAM, ...words], {
-    env: { ...BASE, DATA_DIR: mkdtempSync(join(tmpdir(), 'cli-')), ...env },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  heldChild(child);
-  child.stdin.end(input);
-  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  return { code: child.exitCode, out, err };
-}
-
-/** With the target and its token in the environment, as an operator sets them. */
+/** The cases of this file run side by side. With the target and its token in the environment, as an operator sets them. */
 const onTarget = (words: readonly string[], input = '') =>
   run(words, { input, env: { HAULBRIDGE_URL: target.url, HAULBRIDGE_TOKEN: target.adminToken } });
 
