@@ -111,7 +111,10 @@ async function listen(app: INestApplication, { PORT, HOST }: ResolvedEnv): Promi
   try {
     await app.listen(PORT, HOST);
   } catch (error) {
-    throw new StartupError(`HOST/PORT: the service cannot listen there: ${(error as Error).message}`, { cause: error });
+    const advice = 'Stop the other program, or set another PORT or HOST.';
+    throw new StartupError(`HOST/PORT: the service cannot listen there: ${(error as Error).message}. ${advice}`, {
+      cause: error,
+    });
   }
 }
 
