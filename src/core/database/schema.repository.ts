@@ -33,7 +33,7 @@ export async function storedFingerprint(database: Sql): Promise<string | undefin
 
 /** Stores it unless another instance was faster, and returns what is stored. A database without a record of its version keeps none. */
 export async function storeFingerprint(database: Sql, fingerprint: string): Promise<string> {
-  const [row] = await database.query<{ fingerprint: string }>(
+  const row = await database.first<{ fingerprint: string }>(
     `UPDATE schema_version SET secrets_key_fingerprint = coalesce(secrets_key_fingerprint, $1)
      RETURNING secrets_key_fingerprint AS fingerprint`,
     [fingerprint],

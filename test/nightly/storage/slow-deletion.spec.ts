@@ -2,17 +2,17 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { HoldDetails } from '../../../src/contracts/admin/hold.dto.js';
-import { Retention } from '../../../src/vision/recordings/retention.job.js';
+import { Retention } from '../../../src/vision/retention/retention.job.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { insertFootage, videoConnection } from '../../support/held-footage.js';
 import { type S3Server, startS3Server } from '../../support/s3-server.js';
 
-describe('a storage that needs seconds to delete many files', () => {
+describe('a storage that needs a second or two to delete a file', () => {
   let server: S3Server;
   let slow: TestApp;
   beforeAll(async () => {
-    server = await startS3Server({ deleteMs: 3_000 });
+    server = await startS3Server({ deleteMs: 1_500 });
     slow = await startTestApp({
       env: { VIDEO_RETENTION_DAYS: 30, STORAGE_URL: server.storageUrl('fleet') },
       ticks: false,

@@ -9,7 +9,7 @@ type Outcome = string | AppError | undefined;
 /** A batcher whose batches run until the test ends them. */
 function gathering({ maxRunning = 2 } = {}) {
   const batches: { values: readonly number[]; end(): void; fail(error: Error): void }[] = [];
-  const options = { overload: 'tickets', maxRunning, rowsOf: (value: number) => [`row ${value}`] } as const;
+  const options = { overload: 'tickets', maxRunning, lockNamesOf: (value: number) => [`row ${value}`] } as const;
   const batcher = new Batcher<number, string>(options, [
     (values) => {
       const { promise, resolve, reject } = Promise.withResolvers<Outcome[]>();
@@ -86,7 +86,11 @@ describe('a value whose row another transaction holds', () => {
   function contended() {
     let isLocked = true;
     const calls: (readonly number[])[] = [];
-    const options = { overload: 'tickets', maxRunning: 2, rowsOf: (value: number) => [`row ${value % 10}`] } as const;
+    const options = {
+      overload: 'tickets',
+      maxRunning: 2,
+      lockNamesOf: (value: number) => [`row ${value % 10}`],
+    } as const;
     const batcher = new Batcher<number, string>(options, [
       (values) => {
         calls.push(values);
