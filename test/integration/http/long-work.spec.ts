@@ -6,7 +6,7 @@ import { StorageRepairs } from '../../../src/admin/storage-check/storage-repair.
 import { Retention } from '../../../src/vision/retention/retention.job.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 
-const SILENCE_MS = 200;
+const SILENCE_MS = 1_000;
 
 let app: TestApp;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ afterAll(() => app.close());
 /** The service with a method that takes longer than a connection may be silent. */
 function slow<T extends object>(type: abstract new (...parts: never[]) => T, method: keyof T): void {
   const service: T = app.app.get(type, { strict: false });
-  jest.spyOn(service, method as never).mockImplementation((() => delay(SILENCE_MS * 6, {})) as never);
+  jest.spyOn(service, method as never).mockImplementation((() => delay(SILENCE_MS * 3, {})) as never);
 }
 
 test('checks, repairs, deletions by age and replays of many may take longer than a connection may be silent', async () => {
