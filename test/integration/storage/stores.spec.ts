@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { openStorage } from '../../../src/core/storage/open-storage.js';
 import type { Storage } from '../../../src/core/storage/storage.js';
+import { StorageUnavailableError } from '../../../src/core/storage/storage-errors.js';
 import { contentOf, interrupted, MIB, newName, sourceOf, storageCases } from '../../shared/storage-cases.js';
 import { type S3Server, startS3Server } from '../../support/s3-server.js';
 
@@ -47,6 +48,14 @@ describe('a file storage', () => {
     expect(await drafts()).toEqual([folder]);
     await storage.removeDrafts(name);
   });
+});
+
+test('a folder that the system does not create is a failure of the storage, and nothing waits for it', async () => {
+  // With `recursive` the `mkdir` of Node.js never ends below /proc.
+  const folder = process.platform === 'linux' ? '/proc/haulbridge' : join(process.execPath, 'videos');
+  const nowhere = await openStorage(`file:${folder}/videos`);
+  expect(await nowhere.check()).toMatchObject({ writable: false });
+  await expect(nowhere.store(newName(), sourceOf(Buffer.from('x')))).rejects.toThrow(StorageUnavailableError);
 });
 
 let server: S3Server;
@@ -93,4 +102,27 @@ describe('an S3 storage', () => {
     expect(listed).toEqual(expect.arrayContaining(names));
     expect(listed).not.toContain('recordings/notes.txt');
   });
+});
+
+describe('deleting files', () => {
+  test.each([
+    ['open', 1, 0],
+    ['closed', 3, 6],
+  ] as const)(
+    'and replacing them leaves no old version in a bucket where these are %s to the service (issue 46, row 15)',
+    async (versions, ofReplaced, left) => {
+      const server = await startS3Server({ versions, perPage: 2 });
+      const other = await openStorage(server.storageUrl('fleet'), { spool });
+      const [replaced, ...names] = [newName(), newName(), newName(), newName()];
+      for (const content of ['1', '2', '3']) await other.store(replaced, sourceOf(Buffer.from(content)));
+      expect([await server.versions(), String(await contentOf(other, replaced))]).toEqual([ofReplaced, '3']);
+      await other.delete(replaced);
+      for (const name of names) await other.store(name, sourceOf(Buffer.from('x')));
+      for (const name of names) await other.delete(name);
+      expect(await Promise.all(names.map((name) => other.stat(name)))).toEqual([undefined, undefined, undefined]);
+      expect(await server.versions()).toBe(left);
+      other.close();
+      await server.stop();
+    },
+  );
 });
