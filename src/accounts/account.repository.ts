@@ -76,11 +76,9 @@ const ownersOf = (column: 'name_digest' | 'account_number', type: 'bytea' | 'tex
 const OWNERS_OF_NAMES = ownersOf('name_digest', 'bytea');
 const OWNERS_OF_NUMBERS = ownersOf('account_number', 'text');
 
-/** The accounts of a hauler with one of the names. */
 export const accountsByName = (database: Sql, haulerId: string, digests: readonly Buffer[]): Promise<NamedAccount[]> =>
   database.query<NamedAccount>(OWNERS_OF_NAMES, [haulerId, digests]);
 
-/** The accounts of a hauler with one of the numbers. */
 export const accountsByNumber = (
   database: Sql,
   haulerId: string,

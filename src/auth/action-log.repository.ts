@@ -46,9 +46,9 @@ export class ActionLog implements BeforeApplicationShutdown {
   }
 
   /** An action that has not been done yet, and must not be without a trace: throws `unavailable` if it cannot be stored. */
-  async require(entry: NewAction, database: Sql = this.database): Promise<void> {
+  async require(entry: NewAction): Promise<void> {
     try {
-      await insertAction(database, entry);
+      await insertAction(this.database, entry);
     } catch (cause) {
       throw untraced(cause);
     }

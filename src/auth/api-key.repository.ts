@@ -19,12 +19,10 @@ const VALID_KEYS = `
     FROM api_keys
    WHERE revoked_at IS NULL AND coalesce(least(expires_at, retires_at), 'infinity') > now()`;
 
-/** The valid keys with these hashes. */
 export function findValidKeys(database: Sql, hashes: readonly Buffer[]): Promise<KnownKeyRow[]> {
   return database.query<KnownKeyRow>(`${VALID_KEYS} AND hash = ANY ($1::bytea[])`, [hashes]);
 }
 
-/** The valid key with this id. */
 export async function findValidKey(database: Sql, id: string): Promise<KnownKeyRow | undefined> {
   return database.first<KnownKeyRow>(`${VALID_KEYS} AND id = $1`, [id]);
 }

@@ -89,7 +89,6 @@ export async function storedIds(database: Sql, ids: readonly string[]): Promise<
 export class ExchangesRepository {
   constructor(private readonly database: Database) {}
 
-  /** The newest `limit` exchanges of a filter. */
   async find(filter: ExchangeFilter, limit: number): Promise<ExchangeListRow[]> {
     const { reference } = filter;
     if (reference === undefined) return this.read(listSql(filter, limit));

@@ -38,8 +38,10 @@ const HELD = `holds AS hold JOIN recordings AS r ON ${isWithin('r', 'hold')}
     AND ($3::timestamptz IS NULL OR r.end_time > $3) AND ($4::timestamptz IS NULL OR r.start_time < $4)`;
 
 const parametersOf = ({ hauler_id, id }: Key, { endsAfter, startsBefore }: HoldBundleQuery): unknown[] => [
-  ...[hauler_id, id],
-  ...[endsAfter ?? null, startsBefore ?? null],
+  hauler_id,
+  id,
+  endsAfter ?? null,
+  startsBefore ?? null,
 ];
 
 export async function countBundle(database: Sql, hold: Key, range: HoldBundleQuery): Promise<number> {

@@ -56,7 +56,6 @@ export async function eraseInTickets(
   );
 }
 
-/** A kept push of a ticket. */
 export interface KeptPush {
   readonly ticket_id: string;
   readonly revision: number;

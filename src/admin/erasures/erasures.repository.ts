@@ -49,8 +49,15 @@ export class ErasuresRepository {
          created_by, due_at)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'running', $9, now()) RETURNING ${COLUMNS}`,
       [
-        ...[target.hauler_id, uuidv7(), target.account_id, target.connection_id, target.truck_id, target.camera_id],
-        ...[target.from, target.to, by],
+        target.hauler_id,
+        uuidv7(),
+        target.account_id,
+        target.connection_id,
+        target.truck_id,
+        target.camera_id,
+        target.from,
+        target.to,
+        by,
       ],
     );
   }

@@ -8,7 +8,6 @@ import { callsOf, type ClientRule, everyCall, everyCallOf } from './client-rule.
 
 type Statement = Pick<ClientRule, 'title' | 'remedy' | 'check'>;
 
-/** A rule of one field. */
 export interface FieldRule extends ClientRule {
   readonly field: string;
 }

@@ -43,7 +43,6 @@ const valueFor = <T extends string>(list: ListName, value: PerList<T> | T): T =>
   return own;
 };
 
-/** The rules of one list. */
 export const rulesOfList = (list: ListName, rules: readonly ListRule[]): Rule[] =>
   rules.flatMap(({ id, section, severity, on = '', needs = [], title, remedy, check }) =>
     id[list] === undefined

@@ -119,7 +119,6 @@ const CONSTANT: Rule = {
   check: isConstant,
 };
 
-/** The bodies of errors. */
 const ERRORS: readonly Rule[] = [
   {
     id: 'VISION-216',

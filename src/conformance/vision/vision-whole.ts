@@ -49,7 +49,6 @@ const noTotals = notApplicable('the pages have no totals');
 const unfinished = notProven('the list has more pages than the kit reads');
 const otherFault = notProven('totalItems is not the number of elements');
 
-/** A check of the totals. */
 const totals =
   (faultOf: (reading: Reading) => string | undefined, isOfItems = false): Check =>
   async (_, run, list) => {

@@ -7,7 +7,6 @@ const LOCK = 4_867_391_203;
 /** A reader of the table must not stop the writers that wait behind this for long. */
 const LOCK_TIMEOUT = "SET LOCAL lock_timeout = '2s'";
 
-/** The names of the partitions of a table. */
 export async function partitionsOf(database: Sql, { name }: PartitionedTable): Promise<string[]> {
   const rows = await database.query<{ name: string }>(
     `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
