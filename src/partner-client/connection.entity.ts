@@ -3,7 +3,7 @@ import type { PartnerInterface } from '../contracts/admin/connection.dto.js';
 import type { PartnerConnection } from './connections.repository.js';
 
 /**
- * One hauler's link to one partner-hosted interface. `work/` reads and writes its due-row columns (`due_at`,
+ * One hauler's link to one partner-hosted interface. `core/work/` reads and writes its due-row columns (`due_at`,
  * `started_at`, `attempts`); the entity has only those that the admin API shows.
  */
 @Entity('connections')

@@ -2,7 +2,7 @@ import { addAbortSignal, pipeline, type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { HttpService } from '@nestjs/axios';
 import { Inject, Injectable, Optional } from '@nestjs/common';
-import { AxiosError, type AxiosRequestConfig, type RawAxiosResponseHeaders } from 'axios';
+import axios, { AxiosError, type AxiosInstance, type AxiosRequestConfig, type RawAxiosResponseHeaders } from 'axios';
 import { type OutboundEnv, outboundPolicy } from '../core/outbound/address-guard.js';
 import { guardedAgents } from '../core/outbound/guarded-agents.js';
 import { isLenientHost } from '../core/outbound/lenient-hosts.js';
@@ -63,6 +63,14 @@ export function httpDefaults(env: OutboundEnv): AxiosRequestConfig {
     transformRequest: [(data: unknown) => data],
   };
 }
+
+/** A client whose requests have a connection each, so that the address is resolved and checked for each. */
+export const singleRequests = (env: OutboundEnv, defaults: AxiosRequestConfig): AxiosInstance =>
+  axios.create({
+    ...httpDefaults(env),
+    ...guardedAgents(outboundPolicy(env), { keepAlive: false }),
+    ...defaults,
+  });
 
 /** Sends requests to partners and records them. */
 @Injectable()

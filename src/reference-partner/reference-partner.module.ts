@@ -17,8 +17,8 @@ import { ReferenceVisionApi } from './vision/vision-api.service.js';
 import { ReferenceVisionController } from './vision/vision.controller.js';
 
 /**
- * The partner side of Site and Vision, with the sandbox. To remove it, delete this folder and its uses in `app.module`, in
- * `admin/` (`hosted.controller`, `sandbox.controller`, `doctor`) and in `partner-api/`.
+ * The partner side of Site and Vision, with the sandbox. It knows nothing of the platform side. To remove it, delete this folder and
+ * its uses in `app.module` and in `admin/`.
  */
 @Module({
   imports: [WorkModule, StorageModule],

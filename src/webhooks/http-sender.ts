@@ -1,14 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
-import axios, { type AxiosInstance } from 'axios';
 import { ENV, type ResolvedEnv } from '../core/config/env.js';
 import { storableText } from '../contracts/common/text.js';
 import { outboundPolicy, type OutboundPolicy, urlFault } from '../core/outbound/address-guard.js';
-import { guardedAgents } from '../core/outbound/guarded-agents.js';
 import { networkFailure } from '../core/outbound/network-errors.js';
 import { retryAfterDate } from '../core/outbound/retry-after.js';
 import { redactText } from '../core/observability/redaction.js';
-import { httpDefaults } from '../partner-client/http-exchange.js';
+import { singleRequests } from '../partner-client/http-exchange.js';
 import type { Attempt } from './delivery.rules.js';
 
 /** For the whole try, from the name resolution to the status of the answer. */
@@ -29,13 +27,11 @@ const FAILURES = { addressRefused: 'address-refused', unreachable: 'unreachable'
 @Injectable()
 export class HttpSender {
   private readonly policy: OutboundPolicy;
-  private readonly http: AxiosInstance;
+  private readonly http: ReturnType<typeof singleRequests>;
 
   constructor(@Inject(ENV) env: ResolvedEnv) {
     this.policy = outboundPolicy(env);
-    this.http = axios.create({
-      ...httpDefaults(env),
-      ...guardedAgents(this.policy, { keepAlive: false }),
+    this.http = singleRequests(env, {
       // What curl reads is an answer (decision 64): a delivery that was taken must not be sent again. No other answer follows on it.
       insecureHTTPParser: true,
       headers: {

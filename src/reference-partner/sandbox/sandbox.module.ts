@@ -8,8 +8,7 @@ import { ScenariosRepository } from './scenarios.repository.js';
 const INTERCEPTOR = { provide: APP_INTERCEPTOR, useClass: ScenarioInterceptor };
 
 /**
- * Scenarios for both sides: level 2, because the interfaces of both sides are level 3. Without SANDBOX no request passes
- * an interceptor.
+ * Scenarios for the interfaces of both sides, which know nothing of them. Without SANDBOX no request passes an interceptor.
  */
 @Module({})
 export class SandboxModule {

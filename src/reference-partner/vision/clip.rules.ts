@@ -14,7 +14,7 @@ export interface ListedWhole {
 }
 
 /**
- * The times of recordings are often whole seconds while the lengths of films are not, and cameras lose some frames between two
+ * The times of recordings are often whole seconds while the lengths of their files are not, and cameras lose some frames between two
  * files. A shorter gap is not reported.
  */
 const MIN_GAP_MS = 1000;

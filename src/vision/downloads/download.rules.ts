@@ -26,8 +26,7 @@ export interface FetchFailure {
 }
 
 export type NextStep =
-  | { readonly step: 'retry'; readonly afterMs: number }
-  | { readonly step: 'relink'; readonly afterMs: number }
+  | { readonly step: 'retry' | 'relink'; readonly afterMs: number }
   | { readonly step: 'end'; readonly status: 'failed' | 'expired' };
 
 /** No other link and no later file changes these. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { type FilmPart, NotCopiedError, trimMp4 } from '../../../src/reference-partner/vision/media/trim-mp4.js';
+import { type VideoPart, NotCopiedError, trimMp4 } from '../../../src/reference-partner/vision/media/trim-mp4.js';
 import { withCodec } from '../../acceptance/field/support/mp4-variants.js';
 import { boxesOf } from '../../support/sample-video.js';
 import { B_FRAMES, DEMO, filmFolder, hevcVideo, type ReadPacket, readPackets, remux } from './sample-files.js';
@@ -13,7 +13,7 @@ const demo = await readFile(DEMO);
 const bFrames = await readFile(B_FRAMES);
 
 /** The part as the process writes it that trims: from the first byte to the last. */
-async function trim(film: Buffer, from: number, to: number): Promise<{ part: FilmPart | undefined; bytes: Buffer }> {
+async function trim(film: Buffer, from: number, to: number): Promise<{ part: VideoPart | undefined; bytes: Buffer }> {
   const written: Buffer[] = [];
   let length = 0;
   const target = new WritableStream<{ data: Uint8Array; position: number }>({

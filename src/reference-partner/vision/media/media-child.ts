@@ -2,19 +2,19 @@ import { buffer } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import { openStorage } from '../../../core/storage/open-storage.js';
 import { isStorageError, sentenceOf } from '../../../core/storage/storage-errors.js';
-import { type FilmPart, NotCopiedError, trimMp4 } from './trim-mp4.js';
+import { type VideoPart, NotCopiedError, trimMp4 } from './trim-mp4.js';
 
 export interface TrimTask {
   readonly storageUrl: string;
-  /** The film in the storage. */
+  /** The recording in the storage. */
   readonly name: string;
   readonly sizeBytes: number;
-  readonly part: FilmPart;
+  readonly part: VideoPart;
 }
 
 export type TrimReply =
-  | { readonly type: 'trimmed'; readonly part: FilmPart }
-  /** The film has nothing of the part. */
+  | { readonly type: 'trimmed'; readonly part: VideoPart }
+  /** The recording has nothing of the part. */
   | { readonly type: 'nothing' }
   | { readonly type: 'untrimmed'; readonly reason: 'not-copied' | 'unreadable' }
   | { readonly type: 'storage'; readonly message: string };
@@ -30,7 +30,7 @@ const WATCHDOG = `
     if (isTooLarge || process.ppid !== workerData.parent) process.kill(process.pid, 'SIGTERM');
   }, 100);`;
 
-/** Writes the trimmed film to the standard output. */
+/** Writes the trimmed recording to the standard output. */
 async function perform({ storageUrl, name, sizeBytes, part }: TrimTask): Promise<TrimReply> {
   const storage = await openStorage(storageUrl);
   let failure: unknown;

@@ -16,33 +16,33 @@ import {
 
 Logging.level = LogLevel.Silent;
 
-/** A part of a film, in seconds after its start. */
-export interface FilmPart {
+/** A part of a recording, in seconds after its start. */
+export interface VideoPart {
   readonly from: number;
   readonly to: number;
 }
 
-/** Bytes of one film that the library caches while it reads. */
+/** Bytes of one recording that the library caches while it reads. */
 const CACHE_BYTES = 4 * 1024 * 1024;
 
-/** A track cannot be copied without decoding it, or the film has no pictures. */
+/** A track cannot be copied without decoding it, or the recording has no pictures. */
 export class NotCopiedError extends Error {}
 
 /**
  * Copies the packets of a part of an MP4, from the key frame at or before its start, without decoding. The file is written from its
  * first byte to its last, as fragments behind their table of contents: it needs neither memory nor room for the whole of it, and a
- * player begins before the download is complete. Returns the part that was copied; undefined if the film ends before it.
- * @throws NotCopiedError; any other error is one of reading or writing, or of a damaged film.
+ * player begins before the download is complete. Returns the part that was copied; undefined if the recording ends before it.
+ * @throws NotCopiedError; any other error is one of reading or writing, or of a damaged recording.
  */
 export async function trimMp4(
-  film: Pick<CustomSourceOptions, 'getSize' | 'read'>,
-  { from, to }: FilmPart,
+  file: Pick<CustomSourceOptions, 'getSize' | 'read'>,
+  { from, to }: VideoPart,
   target: WritableStream<StreamTargetChunk>,
-): Promise<FilmPart | undefined> {
+): Promise<VideoPart | undefined> {
   // The library fetches a failed prefetch again when it needs the range. The error is then thrown to the caller.
   const handleUnhandledError = () => undefined;
   const source = new CustomSource({
-    ...film,
+    ...file,
     handleUnhandledError,
     maxCacheSize: CACHE_BYTES,
     prefetchProfile: 'network',
@@ -60,8 +60,8 @@ export async function trimMp4(
   const key =
     (await packets.getKeyPacket(first + from, options)) ?? (await packets.getFirstKeyPacket(options)) ?? undefined;
   if (key === undefined || key.timestamp >= end) throw new NotCopiedError();
-  // The library takes bytes that are missing for the end of the film.
-  if ((await packets.getPacket(end)) === null) throw new Error('the film is cut short');
+  // The library takes bytes that are missing for the end of the recording.
+  if ((await packets.getPacket(end)) === null) throw new Error('the recording is cut short');
   const conversion = await Conversion.init({
     input,
     output: new Output({

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { childEnv, childEnvWithS3 } from '../../../core/config/child-env.js';
 import { PACKAGE_FOLDER } from '../../../core/config/version.js';
 import { StorageUnavailableError } from '../../../core/storage/storage-errors.js';
-import type { FilmPart } from './trim-mp4.js';
+import type { VideoPart } from './trim-mp4.js';
 import type { TrimReply, TrimTask } from './media-child.js';
 
-/** Why a film cannot be trimmed. A retry does not help. */
+/** Why a recording cannot be trimmed. A retry does not help. */
 export type Untrimmed = Extract<TrimReply, { type: 'untrimmed' }>['reason'] | 'too-long' | 'too-large' | 'nothing';
 
 export class UntrimmedError extends Error {
@@ -28,14 +28,15 @@ const MIN_BYTES_PER_MS = 2 * 1024;
 const CHILD = join(PACKAGE_FOLDER, 'dist/src/reference-partner/vision/media/media-child.js');
 
 /**
- * Trims a film in a child process, which a damaged film can crash, block or fill without harm to the service, and hands its bytes to
- * `store`, in the order of the file. They end only if the film is whole. Rejects with `UntrimmedError`, or the errors of the storage.
+ * Trims a recording in a child process, which a damaged one can crash, block or fill without harm to the service, and hands its bytes
+ * to `store`, in the order of the file. They end only if the recording is whole. Rejects with `UntrimmedError`, or the errors of the
+ * storage.
  */
 export async function trimInProcess<T>(
   task: TrimTask,
   signal: AbortSignal,
   store: (bytes: AsyncIterable<Buffer>) => Promise<T>,
-): Promise<{ part: FilmPart; stored: T }> {
+): Promise<{ part: VideoPart; stored: T }> {
   signal.throwIfAborted();
   const child = fork(CHILD, [String(MAX_RSS_BYTES)], {
     // None is inherited: options such as `--env-file` and `--require` may load secrets into the environment of the child.
@@ -74,7 +75,7 @@ export async function trimInProcess<T>(
   }
 }
 
-function partOf(reply: TrimReply | undefined, killedBy: NodeJS.Signals | null): FilmPart {
+function partOf(reply: TrimReply | undefined, killedBy: NodeJS.Signals | null): VideoPart {
   switch (reply?.type) {
     case 'trimmed':
       return reply.part;
