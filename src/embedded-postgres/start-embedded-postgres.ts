@@ -6,7 +6,7 @@ import pg from 'pg';
 import { findBinaries } from './binaries.js';
 import { DATABASE_USER, openDataFolder } from './data-folder.js';
 import { lockFolder } from './folder-lock.js';
-import { chooseOwner } from './owner.js';
+import { chooseUser } from './owner.js';
 import { stopOrphan } from './postmaster.js';
 import { Server, type ServerOptions, type SupervisorLog } from './server.js';
 import { diskReserveBytes } from '../core/config/disk-reserve.js';
@@ -45,9 +45,9 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   try {
     const orphan = await stopOrphan(folder);
     if (orphan !== undefined) log.info(`stopped the PostgreSQL of an earlier run (process ${orphan})`);
-    const owner = chooseOwner(folder);
-    const binaries = findBinaries(owner);
-    const password = await openDataFolder(folder, binaries, owner, durable);
+    const user = chooseUser(folder);
+    const binaries = findBinaries(user);
+    const password = await openDataFolder(folder, binaries, user, durable);
     const settings = {
       listen_addresses: '127.0.0.1',
       unix_socket_directories: '',
@@ -58,7 +58,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       ...walLimits(dataDir),
       ...(durable ? {} : NOT_DURABLE),
     };
-    const { server, port } = await startOnFreePort({ program: binaries.postgres, folder, owner, settings, log });
+    const { server, port } = await startOnFreePort({ program: binaries.postgres, folder, user, settings, log });
     const address = `postgresql://${DATABASE_USER}:${password}@127.0.0.1:${port}`;
     await createDatabase(address).catch(async (error: unknown) => {
       await server.stop();

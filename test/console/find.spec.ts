@@ -96,15 +96,13 @@ it('clip requests say their state, time, reason and who, and many are asked for 
   await clips.getByText('by admin').first().waitFor();
   expect(await clips.getByText(/no such camera/).count()).toBe(2);
   expect(await accessibilityFindings(page)).toEqual([]);
-  await page.getByRole('button', { name: 'Choose all 2 without a file' }).click();
-  await page.getByLabel('Choose the clip of TRUCK-7, roof').uncheck();
-  await page.getByLabel('Choose the clip of TRUCK-7, roof').check();
-  await page.getByRole('button', { name: 'Ask again for 2 clips' }).click();
+  await page.getByRole('button', { name: 'Ask again for all 2 without a file' }).click();
   await page.getByText('2 of 2 are asked for again.').waitFor();
   for (const id of ids) await truck.becomes(id, { status: 'failed' });
   await clips.getByRole('link', { name: 'TRUCK-7, roof' }).click();
   await page.getByRole('heading', { name: 'Clip of TRUCK-7, camera roof failed' }).waitFor();
-  await region('Steps of the request').getByRole('row').nth(2).waitFor();
+  await page.getByRole('button', { name: 'Ask again', exact: true }).waitFor();
+  await region('Clip request').getByText('no such camera').waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
   await page.getByRole('link', { name: 'Show this time of the truck' }).click();
   await page.waitForURL(/coverage\?.*from=.*to=/);

@@ -43,7 +43,7 @@ it('has numbers of today that are those of the lists behind their links', async 
   await rows.nth(2).waitFor();
   expect(await rows.count()).toBe(3);
   expect(await follow('Stored footage')).toBe('0 h');
-  await page.getByText('No truck was recorded in this time.').waitFor();
+  await page.getByText('Nothing matches these filters.').waitFor();
   await visit(`?haulerId=${hauler.id}`);
   // 14 days, of which each leads to its list.
   const bars = figure('Tickets').getByRole('listitem').getByRole('link');

@@ -61,12 +61,6 @@ export function useConnectionChoices(kind?: Connection['interface']): readonly N
   return connections && byLabel(connections.map((each) => [each.id, labelOf(each)]));
 }
 
-/** The name of a key by its first characters, for a hauler; undefined if it has none. */
-export function useKeyName(haulerId: string): (prefix: string) => string | undefined {
-  const keys = useAll('/api-keys', { haulerId }).data;
-  return (prefix) => keys?.find((key) => key.prefix === prefix)?.name ?? undefined;
-}
-
 /** All connections of an interface, or of both; undefined until they are loaded, without the platform side, and for partners. */
 export function useConnections(kind?: Connection['interface']): readonly Connection[] | undefined {
   const { hasPlatform, isPartner } = useSession();

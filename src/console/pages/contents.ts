@@ -1,6 +1,6 @@
 /** All pages but the first, as one script: it is a fifth smaller than one for each of them, and all of them are loaded anyway. */
 export { CoveragePage as coverage } from './coverage/coverage.js';
-export { RecordingsPage as recordings } from './recordings/recordings.js';
+export { RecordingList as ownRecordings, RecordingsPage as recordings } from './recordings/recordings.js';
 export { ClipsPage as clips } from './clips/clips.js';
 export { HoldsPage as holds } from './holds/holds.js';
 export { RetentionPage as retention } from './retention/retention.js';
@@ -17,4 +17,3 @@ export { SandboxPage as sandbox } from './sandbox/sandbox.js';
 export { ActionsPage as actions } from './actions/actions.js';
 export { SessionsPage as sessions } from './sessions/sessions.js';
 export { ConnectionHomePage as ownHome } from './connections/connection-home.js';
-export { OwnRecordingsPage as ownRecordings } from './recordings/own-recordings.js';

@@ -17,7 +17,7 @@ const TYPING_MS = 300;
 interface FiltersProps {
   readonly label?: string | undefined;
   readonly children: ComponentChildren;
-  /** Where there are many: the first three are shown, and a button for the others. */
+  /** Where there are many: the first four are shown, and a button for the others. */
   readonly folded?: boolean | undefined;
 }
 

@@ -45,49 +45,9 @@ function shown(value: unknown): string {
     .join(', ');
 }
 
-/** A value with more members than this is folded at first. */
-const OPEN_MEMBERS = 40;
-
-/** JSON with objects and arrays that can be folded. */
-export function Json({ value, label }: { value: unknown; label?: string }) {
-  return (
-    <div class="json" role="region" aria-label={label ?? 'JSON'} tabIndex={0}>
-      <Node value={value} depth={0} />
-    </div>
-  );
-}
-
-function Node({ name, value, depth }: { name?: string; value: unknown; depth: number }) {
-  const prefix = name === undefined ? null : <span class="json-name">{JSON.stringify(name)}: </span>;
-  if (typeof value !== 'object' || value === null) {
-    return (
-      <div class="json-line">
-        {prefix}
-        <span class={`json-${value === null ? 'null' : typeof value}`}>{JSON.stringify(value) ?? 'absent'}</span>
-      </div>
-    );
-  }
-  const members = Object.entries(value as Readonly<Record<string, unknown>>);
-  const [start, end] = Array.isArray(value) ? ['[', ']'] : ['{', '}'];
-  if (members.length === 0) {
-    return (
-      <div class="json-line">
-        {prefix}
-        {start + end}
-      </div>
-    );
-  }
-  return (
-    <details open={depth < 3 && members.length <= OPEN_MEMBERS}>
-      <summary>
-        {prefix}
-        {start}
-        <span class="muted"> {members.length} </span>
-        {end}
-      </summary>
-      {members.map(([key, member]) => (
-        <Node key={key} {...(Array.isArray(value) ? {} : { name: key })} value={member} depth={depth + 1} />
-      ))}
-    </details>
-  );
-}
+/** A value as indented JSON. */
+export const Json = ({ value, label }: { value: unknown; label: string }) => (
+  <pre class="json" role="region" aria-label={label} tabIndex={0}>
+    {JSON.stringify(value, null, 2)}
+  </pre>
+);

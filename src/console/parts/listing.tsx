@@ -152,7 +152,7 @@ const placeNames = (name?: string) =>
   ['page', 'cursor'].map((each) => (name === undefined ? each : `${name}.${each}`)) as [string, string];
 
 /** Where a list of the page stands, for its call. */
-export function placeIn(query: URLSearchParams, name?: string): Change {
+function placeIn(query: URLSearchParams, name?: string): Change {
   const [page, cursor] = placeNames(name).map((each) => query.get(each) ?? undefined);
   return { ...(page === undefined ? {} : { page }), ...(cursor === undefined ? {} : { cursor }) };
 }
@@ -172,19 +172,6 @@ interface Named {
   readonly reading?: ComponentChildren;
 }
 
-/** The position of a page of records. */
-function Pager({ page, totalItems, totalPages, more, next, ...named }: List<unknown>['pagination'] & Named) {
-  const position = page > totalPages ? formatCount(page) : `${formatCount(page)} of ${formatCount(totalPages)}`;
-  return (
-    <PageButtons page={page} last={totalPages} next={next} {...named}>
-      {formatCount(totalItems)}
-      {more && '+'} {totalItems === 1 ? 'record' : 'records'}
-      {(totalPages > 1 || page > 1) && `, page ${position}`}
-      {more && page <= totalPages && '+'}
-    </PageButtons>
-  );
-}
-
 /** Of a list that goes on with its cursor alone. */
 const CursorButtons = ({ next, isNewest, reading }: Named & { next: string | null; isNewest: boolean }) => (
   <div class="actions">
@@ -200,30 +187,28 @@ const CursorButtons = ({ next, isNewest, reading }: Named & { next: string | nul
   </div>
 );
 
-interface PageButtonsProps extends Named {
-  readonly page: number;
-  /** The last page that has a number. */
-  readonly last: number;
-  /** The cursor of the page after this one; null on the last one. */
-  readonly next: string | null;
-  readonly children: ComponentChildren;
-}
-
 /** The position in a list, with buttons where it has several pages. After the last numbered page a cursor goes on. */
-export function PageButtons({ page, last, next, name, reading, children }: PageButtonsProps) {
+function Pager({ page, totalItems, totalPages, more, next, name, reading }: List<unknown>['pagination'] & Named) {
   const [pageName, cursorName] = placeNames(name);
   const go = (number: number | undefined, cursor?: string) => change({ [pageName]: number, [cursorName]: cursor });
-  const goBack = () => go(page - 1 > last ? undefined : page - 1);
-  const goOn = () => (page < last ? go(page + 1) : go(undefined, next ?? undefined));
+  const goBack = () => go(page - 1 > totalPages ? undefined : page - 1);
+  const goOn = () => (page < totalPages ? go(page + 1) : go(undefined, next ?? undefined));
+  const position = page > totalPages ? formatCount(page) : `${formatCount(page)} of ${formatCount(totalPages)}`;
   return (
     <div class="pager">
       <span>
-        <span role="status">{children}</span> {reading}
+        <span role="status">
+          {formatCount(totalItems)}
+          {more && '+'} {totalItems === 1 ? 'record' : 'records'}
+          {(totalPages > 1 || page > 1) && `, page ${position}`}
+          {more && page <= totalPages && '+'}
+        </span>{' '}
+        {reading}
       </span>
       {(page > 1 || next !== null) && (
         <span>
           <button type="button" disabled={page <= 1} onClick={goBack}>
-            {page - 1 > last ? 'First page' : 'Previous'}
+            {page - 1 > totalPages ? 'First page' : 'Previous'}
           </button>{' '}
           <button type="button" disabled={next === null} onClick={goOn}>
             Next

@@ -46,21 +46,15 @@ export const isRunning = ({ endsAt }: ActiveSandboxScenario, now: number): boole
   endsAt === null || Date.parse(endsAt) > now;
 
 function BannerItem({ scenario }: { scenario: Running }) {
-  const { name, subject, subjectId = '', haulerName, remainingTimes, endsAt } = scenario;
+  const { name, subject, subjectId = '', haulerName, endsAt } = scenario;
   const whose = subject === undefined ? 'your own calls' : subjectName(subject, subjectId, haulerName);
   return (
     <li>
       <span>
         <a href={linkTo('sandbox', { for: subject && `${subject}/${encodeURIComponent(subjectId)}` })}>{name}</a> for{' '}
         <strong>{whose}</strong>
-        {endsAt !== null && (
-          <>
-            {' '}
-            until <Time value={endsAt} />
-          </>
-        )}
-        {remainingTimes !== null &&
-          `${endsAt === null ? ' for' : ', at most'} the next ${remainingTimes === 1 ? 'request' : `${formatCount(remainingTimes)} requests`}`}
+        {endsAt !== null && ' until '}
+        {endsAt !== null && <Time value={endsAt} />}
       </span>
       <ActionButton label={`End ${name}`} work={() => end(scenario)} />
     </li>

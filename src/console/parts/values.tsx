@@ -83,12 +83,7 @@ export const Prose = ({ text }: { text: string }) => (
 );
 
 /** The first characters of a key, by which people recognise it. */
-export const KeyPrefix = ({ value, name }: { value: string; name?: string | undefined }) => (
-  <>
-    <code class="prefix">{value}…</code>
-    {name !== undefined && <span class="hint"> {name}</span>}
-  </>
-);
+export const KeyPrefix = ({ value }: { value: string }) => <code class="prefix">{value}…</code>;
 
 /** An id that can be copied. */
 export function Id({ value }: { value: string }) {

@@ -8,7 +8,7 @@ import { thisRelease } from './release.js';
 import { schemaFault } from './schema-faults.js';
 import { appliedMigrations, findOpenTransactions, recordRelease } from './schema.repository.js';
 import type { Session } from './session.js';
-import { onlyRow, type Sql } from './sql.js';
+import { type Sql } from './sql.js';
 import { driverOver } from './typeorm-driver.js';
 
 /** An arbitrary number: all instances of this service use the same advisory lock. */
@@ -181,7 +181,7 @@ async function withMigrationLock<T>(
   const attempt = async (transaction: Sql) => {
     // Without a parameter: a parameter makes pg open a portal, which keeps its snapshot until the transaction ends.
     const sql = `SELECT pg_try_advisory_xact_lock(${MIGRATION_LOCK}) AS locked`;
-    if (!onlyRow(await transaction.query<{ locked: boolean }>(sql)).locked) return undefined;
+    if (!(await transaction.only<{ locked: boolean }>(sql)).locked) return undefined;
     clearTimeout(timer);
     return { result: await work() };
   };

@@ -34,14 +34,14 @@ export async function storedFingerprint(database: Sql): Promise<string | null | 
 
 /** Stores it unless another instance was faster, and returns what is stored. A database of a version without fingerprints keeps none. */
 export async function storeFingerprint(database: Sql, fingerprint: string): Promise<string> {
-  const rows = await unlessMissing(() =>
-    database.query<{ fingerprint: string }>(
+  const row = await unlessMissing(() =>
+    database.first<{ fingerprint: string }>(
       `UPDATE schema_version SET secrets_key_fingerprint = coalesce(secrets_key_fingerprint, $1)
        RETURNING secrets_key_fingerprint AS fingerprint`,
       [fingerprint],
     ),
   );
-  return rows?.[0]?.fingerprint ?? fingerprint;
+  return row?.fingerprint ?? fingerprint;
 }
 
 /** For an operator who has lost the key: the statement that makes the database accept a new one. */

@@ -5,7 +5,6 @@ import { basename, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Logger } from '@nestjs/common';
 import { PRIVATE_FILE } from '../config/private-modes.js';
-import { deleteEach } from './delete-each.js';
 import { DiskSpace } from './disk-space.js';
 import { draftCalls, type DraftFolder, isDraftFolder } from './draft.js';
 import { makeFolder } from './make-folder.js';
@@ -45,7 +44,6 @@ export function fileStorage(rootPath: string, roots?: KnownRoots): Storage {
       await deleteFile(rootPath, name);
       return { versionsLeft: false };
     },
-    deleteMany: async (names) => deleteEach(names.map(safeName), (name) => deleteFile(rootPath, name)),
     list: (folder, onUnreadable) => listFiles(root, folder, onUnreadable),
     check: () => checkFiles(root),
     sweep: (olderThanMs) => sweepDrafts(root.draftPath, olderThanMs),

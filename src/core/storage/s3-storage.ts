@@ -16,7 +16,7 @@ import { DiskSpace } from './disk-space.js';
 import { draftCalls, type DraftFolder } from './draft.js';
 import { sweepDrafts } from './file-storage.js';
 import { makeFolder } from './make-folder.js';
-import { deleteObject, deleteObjects, deleteVersions } from './s3-delete.js';
+import { deleteObject, deleteVersions } from './s3-delete.js';
 import {
   type Checksum,
   expectAnswer,
@@ -55,7 +55,6 @@ export function s3Storage(config: S3StorageConfig, spool: string): Storage {
     stat: (name) => statObject(place, name),
     read: (name, range) => readObject(place, name, range),
     delete: (name) => deleteObject(place, name),
-    deleteMany: (names) => deleteObjects(place, names),
     list: (folder) => listObjects(place, folder),
     check: () => checkBucket(place),
     sweep: (olderThanMs) => sweepDrafts(spool, olderThanMs),

@@ -2,7 +2,7 @@ import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { Logger } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { openStorage } from '../../../src/core/storage/open-storage.js';
@@ -104,28 +104,7 @@ describe('an S3 storage', () => {
   });
 });
 
-describe('deleting many files', () => {
-  const stuckIn = async (folder: string, name: string) => {
-    await rm(join(folder, name));
-    await mkdir(join(folder, name));
-  };
-  test('in S3 takes a call for 1,000 of them, and names each that stays', async () => {
-    const bulk = await startS3Server({ bulk: true });
-    const many = await openStorage(bulk.storageUrl('fleet'), { spool });
-    const [first, stuck, last] = [newName(), newName(), newName()];
-    for (const name of [first, stuck, last]) await many.store(name, sourceOf(Buffer.from('x')));
-    await stuckIn(join(bulk.directory, 'objects'), encodeURIComponent(`fleet/${stuck}`));
-    const names = [first, stuck, ...Array.from({ length: 1_000 }, newName), last];
-    expect(await many.deleteMany(names)).toEqual(
-      new Map([[stuck, expect.objectContaining({ message: expect.stringContaining('InternalError') })]]),
-    );
-    expect(await Promise.all([first, last].map((name) => many.stat(name)))).toEqual([undefined, undefined]);
-    await rm(bulk.directory, { recursive: true });
-    await expect(many.deleteMany([first])).rejects.toMatchObject({ trouble: 'failed' });
-    many.close();
-    await bulk.stop();
-  });
-
+describe('deleting files', () => {
   test.each([
     ['open', 1, 0],
     ['closed', 3, 6],
@@ -139,21 +118,11 @@ describe('deleting many files', () => {
       expect([await server.versions(), String(await contentOf(other, replaced))]).toEqual([ofReplaced, '3']);
       await other.delete(replaced);
       for (const name of names) await other.store(name, sourceOf(Buffer.from('x')));
-      expect(await other.deleteMany(names)).toEqual(new Map());
+      for (const name of names) await other.delete(name);
       expect(await Promise.all(names.map((name) => other.stat(name)))).toEqual([undefined, undefined, undefined]);
       expect(await server.versions()).toBe(left);
       other.close();
       await server.stop();
     },
   );
-
-  test('on files names each that stays', async () => {
-    const [gone, stuck] = [newName(), newName()];
-    for (const name of [gone, stuck]) await storage.store(name, sourceOf(Buffer.from('x')));
-    await stuckIn(root, stuck);
-    expect(await storage.deleteMany([stuck, gone])).toEqual(
-      new Map([[stuck, expect.objectContaining({ trouble: 'failed' })]]),
-    );
-    expect(await storage.stat(gone)).toBeUndefined();
-  });
 });

@@ -4,7 +4,7 @@ import { deleteRecording } from '../../../src/admin/erasures/footage-erasure.rep
 import type { Sql } from '../../../src/core/database/sql.js';
 import { SettledDays } from '../../../src/vision/coverage/settled-days.job.js';
 import { RecordingsRepository } from '../../../src/vision/recordings/recordings.repository.js';
-import { Retention } from '../../../src/vision/recordings/retention.job.js';
+import { Retention } from '../../../src/vision/retention/retention.job.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { insertFootage, videoConnection } from '../../support/held-footage.js';
 import {

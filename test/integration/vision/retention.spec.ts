@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { uuidv7 } from '../../../src/core/database/uuid.js';
 import { StorageUnavailableError } from '../../../src/core/storage/storage-errors.js';
 import { recordingFile } from '../../../src/vision/recordings/recording.rules.js';
-import { Retention } from '../../../src/vision/recordings/retention.job.js';
+import { Retention } from '../../../src/vision/retention/retention.job.js';
 import type { HaulerRetention } from '../../../src/contracts/admin/retention.dto.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
@@ -251,11 +251,11 @@ test('a clip whose file was deleted by retention is expired with its request, wh
   await partner.stop();
 });
 
-describe('a storage that needs seconds to delete many files', () => {
+describe('a storage that needs a second or two to delete a file', () => {
   let server: S3Server;
   let slow: TestApp;
   beforeAll(async () => {
-    server = await startS3Server({ deleteMs: 3_000 });
+    server = await startS3Server({ deleteMs: 1_500 });
     slow = await startTestApp({
       env: { VIDEO_RETENTION_DAYS: 30, STORAGE_URL: server.storageUrl('fleet') },
       ticks: false,

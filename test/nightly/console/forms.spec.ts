@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { flow, type Hauler, ONE_SITE, TICKET } from '../../acceptance/support/hauler.js';
+import { type Hauler, ONE_SITE } from '../../acceptance/support/hauler.js';
 import { insertActions } from '../../support/rows.js';
 import {
   ask,
@@ -27,25 +27,6 @@ afterAll(() => scene.close());
 afterEach(async () => expect(await scene.endCase()).toEqual([]));
 
 describe('long lists', () => {
-  it('of the pushes of a ticket: any two can be compared, also those beyond the first hundred', async () => {
-    const { page, region, visit } = scene;
-    let id = '';
-    for (let quantity = 1; quantity <= 120; quantity++) {
-      const materials = [{ ...TICKET.materials[0], quantity }];
-      const { body } = await hauler.push({ inboundFlow: flow('IN-120', quantity), materials });
-      id = body.disposalTicketId;
-    }
-    await visit(`tickets?id=${id}`);
-    await page.getByText('Compare two pushes').click();
-    await page.getByRole('heading', { name: 'Push 119 and push 120' }).waitFor();
-    await page.getByLabel('Show push 3 on the left').check();
-    await region('History').getByRole('button', { name: 'Next' }).click();
-    await page.getByLabel('Show push 110 on the right').check();
-    await page.getByRole('heading', { name: 'Push 3 and push 110' }).waitFor();
-    const changed = page.getByRole('row', { name: /materials\[0\]\.quantity/ });
-    expect(await changed.innerText()).toMatch(/3\s+110/);
-  });
-
   it('go on after row 10,000, and back', async () => {
     const { page, visit } = scene;
     const resource = `many-${hauler.id}`;
@@ -86,10 +67,9 @@ describe('the sandbox', () => {
     const { page, visit } = scene;
     await visit('sandbox');
     await page.getByLabel('Scenarios of').selectOption({ label: `Hauler ${name}` });
-    await page.getByText('These calls are real').waitFor();
     await start(page, 'unavailable').click();
     const question = page.getByRole('group', { name: 'Start unavailable' });
-    await question.getByText(`faults the real calls of ${name} for 10 minutes`).waitFor();
+    await question.getByText(`faults the calls of ${name} for 10 minutes`).waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
     await question.getByRole('button', { name: 'Cancel' }).click();
     expect(await running(name)).toEqual([]);
@@ -113,7 +93,7 @@ describe('the sandbox', () => {
     await visit('sandbox');
     await page.getByLabel('Scenarios of').selectOption({ label: `Customer ${customerId} (${name})` });
     await start(page, 'failed-clip').click();
-    await page.getByText(`faults the real calls of customer ${customerId} (${name})`).waitFor();
+    await page.getByText(`faults the calls of customer ${customerId} (${name})`).waitFor();
     await ask('DELETE', `/connections/${id}`);
   });
 

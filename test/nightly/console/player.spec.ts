@@ -325,7 +325,7 @@ describe('the page of a truck', () => {
     await page.locator('.gallery a').waitFor();
   });
 
-  it('zooms by wheel and keys, and requests a selected time by mouse and by keyboard, but not the future', async () => {
+  it('zooms by keys, and requests a selected time by mouse and by keyboard, but not the future', async () => {
     const { page, visit } = scene;
     const { later } = footage;
     await visit(truck(later - 10 * MINUTE_MS, later + 10 * MINUTE_MS));
@@ -343,9 +343,8 @@ describe('the page of a truck', () => {
     await panel().getByRole('button', { name: 'Zoom to this time' }).click();
     const widthOf = (url: URL) => Date.parse(url.searchParams.get('to')!) - Date.parse(url.searchParams.get('from')!);
     await page.waitForURL((url) => Math.abs(widthOf(url) - 2 * MINUTE_MS) < 10_000);
-    const zoomed = await trackBox(0);
-    await page.mouse.move(zoomed.x + zoomed.width / 2, zoomed.y + zoomed.height / 2);
-    await page.mouse.wheel(0, -200);
+    await page.getByRole('slider').focus();
+    await page.keyboard.press('+');
     await page.waitForURL((url) => widthOf(url) < 1.8 * MINUTE_MS);
 
     await page.getByRole('slider').focus();
@@ -375,9 +374,8 @@ describe('the page of a truck', () => {
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Request the clip' }).click();
-    await panel().getByRole('link', { name: 'Play the clip' }).waitFor({ timeout: 45_000 });
-    await part(page, 'Clip requests').getByRole('link', { name: 'Play' }).first().waitFor();
-    await panel().getByRole('link', { name: 'Play the clip' }).click();
+    await page.waitForURL(/clips\?id=/);
+    await page.getByRole('link', { name: 'Play' }).first().click({ timeout: 45_000 });
     await page.locator('video').first().waitFor();
   });
 
@@ -389,13 +387,11 @@ describe('the page of a truck', () => {
     await vision.becomes(id, { status: 'failed' });
     const range = 'from=2026-01-31T08:00:00Z&to=2026-01-31T09:00:00Z';
     await visit(`coverage?connectionId=${vision.connectionId}&truckId=TRUCK-7&${range}`);
-    await part(page, 'Clip requests').getByText('roof').first().waitFor();
-    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Clip requests of this range' }).click();
     const asked = page.waitForResponse((response) => response.url().endsWith(`/video-requests/${id}/retry`));
-    await page.getByRole('button', { name: 'Ask again for the clip of roof' }).click();
+    await page.getByRole('button', { name: 'Ask again', exact: true }).click();
     expect((await asked).status()).toBe(202);
     await vision.becomes(id, { status: 'failed' });
-    await visit(`clips?connectionId=${vision.connectionId}`);
     await part(page, 'Clip requests').getByText('no such camera').waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
     await part(page, 'Clip requests').getByRole('link', { name: 'TRUCK-7, roof' }).click();
@@ -504,9 +500,9 @@ describe('the coverage of fleets', () => {
     const fleet = await newFleet();
     await insertTrucks(database, fleet, 360);
     await visit(`coverage?haulerId=${fleet.haulerId}&days=31&page=14`);
-    await page.getByText('Trucks 313 to 336 of 360, the worst first').waitFor();
+    await page.getByText('360 records, page 14 of 15').waitFor();
     await page.getByRole('button', { name: 'Next', exact: true }).click();
-    await page.getByText('Trucks 337 to 360 of 360, the worst first').waitFor();
+    await page.getByText('360 records, page 15 of 15').waitFor();
     await page.getByRole('rowheader', { name: 'many 350' }).waitFor();
     for (const days of ['101', '-3', '1e9']) {
       await visit(`coverage?haulerId=${fleet.haulerId}&days=${days}`);

@@ -9,7 +9,7 @@ type Outcome = string | AppError | undefined;
 /** A batcher whose batches run until the test ends them. */
 function gathering({ maxRunning = 2 } = {}) {
   const batches: { values: readonly number[]; end(): void; fail(error: Error): void }[] = [];
-  const options = { overload: 'tickets', maxRunning, rowsOf: (value: number) => [`row ${value}`] } as const;
+  const options = { overload: 'tickets', maxRunning, lockNamesOf: (value: number) => [`row ${value}`] } as const;
   const batcher = new Batcher<number, string>(options, [
     (values) => {
       const { promise, resolve, reject } = Promise.withResolvers<Outcome[]>();
@@ -113,7 +113,7 @@ describe('Batcher', () => {
   });
 
   test('passes what has no outcome to the next step', async () => {
-    const options = { overload: 'accounts', maxRunning: 1, rowsOf: () => [] } as const;
+    const options = { overload: 'accounts', maxRunning: 1, lockNamesOf: () => [] } as const;
     const batcher = new Batcher<number, string>(options, [
       (values) => Promise.resolve(values.map((value) => (value === 1 ? 'first' : undefined))),
       (values) => Promise.resolve(values.map((value) => `second ${value}`)),
@@ -128,7 +128,11 @@ describe('a value whose row another transaction holds', () => {
   function contended() {
     let isLocked = true;
     const calls: (readonly number[])[] = [];
-    const options = { overload: 'tickets', maxRunning: 2, rowsOf: (value: number) => [`row ${value % 10}`] } as const;
+    const options = {
+      overload: 'tickets',
+      maxRunning: 2,
+      lockNamesOf: (value: number) => [`row ${value % 10}`],
+    } as const;
     const batcher = new Batcher<number, string>(options, [
       (values) => {
         calls.push(values);

@@ -1,19 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Owner, Turns } from '../../../src/core/database/turns.js';
+import { type Sender, Turns } from '../../../src/core/database/turns.js';
 
 interface Item {
   readonly name: string;
   readonly bytes: number;
-  readonly owner: Owner;
+  readonly sender: Sender;
 }
 
-const item = (name: string, owner: Owner, bytes = 1): Item => ({ name, bytes, owner });
-const of = (hauler: string, key = 'key'): Owner => [hauler, key];
+const item = (name: string, sender: Sender, bytes = 1): Item => ({ name, bytes, sender });
+const of = (hauler: string, key = 'key'): Sender => [hauler, key];
 
 function queue(maxItems = 100, maxBytes = 1_000_000) {
   const turns = new Turns<Item>(maxItems, maxBytes);
-  const push = (name: string, owner: Owner, bytes?: number) =>
-    turns.push(item(name, owner, bytes)).map((refused) => refused.name);
+  const push = (name: string, sender: Sender, bytes?: number) =>
+    turns.push(item(name, sender, bytes)).map((refused) => refused.name);
   const take = (maxItems: number, maxBytes = Infinity) =>
     turns.take(maxItems, ({ bytes }) => bytes <= maxBytes).map(({ name }) => name);
   const takeAll = () => take(Infinity);

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { canRetry } from '../../../src/scale/ticket.repository.js';
 import { DIRECTIONS, type Push, type Revision, type Ticket } from '../../../src/scale/ticket.js';
 import { changesOf } from '../../../src/scale/ticket-changes.rules.js';
-import { applyPush, BatchState, firstOfRows, flowKeys } from '../../../src/scale/ticket.rules.js';
+import { applyPush, BatchState, firstOfLocks, flowKeys } from '../../../src/scale/ticket.rules.js';
 import fc from '../../support/fast-check.js';
 import { anyPushes, flow, push } from './pushes.js';
 
@@ -144,7 +144,7 @@ test('each push without a flow of an earlier one creates a ticket, in whatever o
   fc.assert(
     fc.property(anyPushes, (parts) => {
       const pushes = parts.map(push);
-      const firsts = firstOfRows(pushes.map((one) => ({ ...one, rows: flowKeys(one) })));
+      const firsts = firstOfLocks(pushes.map((one) => ({ ...one, lockNames: flowKeys(one) })));
       const state = new BatchState([]);
       for (const one of firsts) expect(state.apply(one)).toMatchObject({ result: 'created' });
       expect(state.changes().created).toHaveLength(firsts.length);

@@ -3,10 +3,9 @@ import type { AccountImport, AccountImportRow } from '../../../contracts/admin/a
 import { change } from '../../client/address.js';
 import { upload } from '../../client/api.js';
 import { useHaulers } from '../../client/haulers.js';
-import { useAction } from '../../client/load.js';
-import { Chooser, Field } from '../../parts/forms.js';
+import { ActionButton, Field, Form, Select } from '../../parts/forms.js';
 import { type Column, Table } from '../../parts/listing.js';
-import { Badge, Card, ErrorBox } from '../../parts/states.js';
+import { Badge, Card } from '../../parts/states.js';
 import { formatCount } from '../../parts/values.js';
 
 /** Rows that a person looks through on a page. */
@@ -14,75 +13,48 @@ const SHOWN_ROWS = 100;
 
 const close = () => change({ import: undefined });
 
+/** What would become of a file, and how to do it. */
+interface Checked {
+  readonly report: AccountImport;
+  readonly run: (dryRun: boolean) => Promise<AccountImport>;
+}
+
 /** The import of a file in two steps: what would happen, then the import. */
-export function AccountImportCard({ haulerId: preset }: { haulerId: string | undefined }) {
+export function AccountImportCard({ haulerId }: { haulerId: string | undefined }) {
   const { choices } = useHaulers();
-  const [chosen, setChosen] = useState(preset);
-  const [file, setFile] = useState<File>();
-  const [report, setReport] = useState<AccountImport>();
-  const haulerId = chosen ?? (choices.length === 1 ? choices[0]?.[0] : undefined);
-  const action = useAction<boolean>(async (dryRun) => {
-    if (file === undefined || haulerId === undefined) return;
-    setReport(undefined);
-    setReport(await upload('/accounts/import', { haulerId, dryRun: String(dryRun) }, file, 'text/csv'));
-  });
-  const isDone = report?.dryRun === false;
-  const canImport = report?.dryRun === true && report.created > 0;
+  const [checked, setChecked] = useState<Checked>();
+  const check = async (values: FormData) => {
+    const [hauler, file] = [String(values.get('haulerId')), values.get('file') as File];
+    const run = (dryRun: boolean) =>
+      upload('/accounts/import', { haulerId: hauler, dryRun: String(dryRun) }, file, 'text/csv');
+    setChecked(undefined);
+    setChecked({ report: await run(true), run });
+  };
   return (
-    <Card title="Import accounts">
-      <p class="hint">
-        A CSV in UTF-8 with the columns of the export; <code>accountName</code> is required. An account that exists
-        stays as it is. <a href="/docs/guides/spreadsheets#import-accounts">All rules</a>
-      </p>
-      <div class="filters open">
-        <Chooser
-          label="Hauler"
-          value={haulerId ?? ''}
-          choices={[['', 'Choose …'], ...choices]}
-          onChoose={(value) => {
-            setReport(undefined);
-            setChosen(value === '' ? undefined : value);
-          }}
-        />
+    <>
+      <Form title="Import accounts" submit="Check the file" work={check} onCancel={close}>
+        <p class="hint">
+          A CSV in UTF-8 with the columns of the export; <code>accountName</code> is required. An account that exists
+          stays as it is. <a href="/docs/guides/spreadsheets#import-accounts">All rules</a>
+        </p>
+        <Select name="haulerId" label="Hauler" choices={choices} value={haulerId} isRequired />
         <Field label="CSV file">
-          <input
-            type="file"
-            accept=".csv,text/csv"
-            onChange={(event) => {
-              setReport(undefined);
-              setFile(event.currentTarget.files?.[0]);
-            }}
-          />
+          <input type="file" name="file" accept=".csv,text/csv" required />
         </Field>
-      </div>
-      {report !== undefined && <ImportReport report={report} />}
-      {action.error !== undefined && <ErrorBox error={action.error} />}
-      <div class="actions">
-        {!isDone && (
-          <button
-            type="button"
-            class={canImport ? '' : 'primary'}
-            disabled={action.isRunning || file === undefined || haulerId === undefined}
-            onClick={() => void action.run(true).catch(reportError)}
-          >
-            {action.isRunning ? 'Reading …' : 'Check the file'}
-          </button>
-        )}
-        {canImport && (
-          <button
-            type="button"
-            class="primary"
-            disabled={action.isRunning}
-            onClick={() => void action.run(false).catch(reportError)}
-          >
-            Import {formatCount(report.created)} {report.created === 1 ? 'account' : 'accounts'}
-          </button>
-        )}
-        <button type="button" onClick={close}>
-          {isDone ? 'Close' : 'Cancel'}
-        </button>
-      </div>
-    </Card>
+      </Form>
+      {checked !== undefined && (
+        <Card title={checked.report.dryRun ? 'What the import would do' : 'Imported'} label="Import">
+          <ImportReport report={checked.report} />
+          {checked.report.dryRun && checked.report.created > 0 && (
+            <ActionButton
+              label={`Import ${formatCount(checked.report.created)} ${checked.report.created === 1 ? 'account' : 'accounts'}`}
+              kind="primary"
+              work={async () => setChecked({ ...checked, report: await checked.run(false) })}
+            />
+          )}
+        </Card>
+      )}
+    </>
   );
 }
 

@@ -31,7 +31,6 @@ function useFilters() {
 
 /** Every change that an admin or a partner made, newest first. */
 export function ActionsPage({ query }: PageProps) {
-  const resource = query.get('resource');
   return (
     <ListPage
       path="/actions"
@@ -44,13 +43,7 @@ export function ActionsPage({ query }: PageProps) {
       empty={
         <Empty title="No action yet.">Every change by the admin API, the console or a partner appears here.</Empty>
       }
-    >
-      {resource !== null && (
-        <p>
-          Only actions on <code>{resource}</code>. <a href={linkTo('actions')}>Show all actions</a>
-        </p>
-      )}
-    </ListPage>
+    />
   );
 }
 

@@ -1,18 +1,17 @@
-import type { HistoryEntry } from '../../../contracts/admin/history.dto.js';
 import type { VideoRequest } from '../../../contracts/admin/video-request.dto.js';
 import type { PageProps } from '../../client/address.js';
 import { linkTo, linkWith } from '../../client/links.js';
+import { send } from '../../client/api.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { useSession } from '../../client/session.js';
 import { zoneOf } from '../../parts/filters.js';
-import { type Column, ListPage } from '../../parts/listing.js';
-import { canRetry, fileColumn, retryColumn } from '../../parts/retries.js';
-import { Badge, Card, Detail, DetailHead } from '../../parts/states.js';
+import { ActionButton } from '../../parts/forms.js';
+import { Badge, Detail, DetailHead } from '../../parts/states.js';
 import { Facts, Id, Time } from '../../parts/values.js';
 
-const LIVE_MS = 5_000;
+const LIVE_MS = 3_000;
 
-/** One clip request: its file or why there is none, and the steps that led there. */
+/** One clip request: its file, or why there is none. */
 export const ClipDetails = ({ id, query }: PageProps & { id: string }) => (
   <Detail
     path={`/video-requests/${encodeURIComponent(id)}`}
@@ -20,28 +19,36 @@ export const ClipDetails = ({ id, query }: PageProps & { id: string }) => (
     back={linkWith('clips', query, { id: undefined })}
     list="All clip requests"
   >
-    {(request) => (
-      <>
-        <Clip request={request} query={query} />
-        <Card title="Steps">
-          <ListPage
-            path={`/video-requests/${encodeURIComponent(id)}/history`}
-            query={query}
-            name="steps"
-            everyMs={LIVE_MS}
-            label="Steps of the request"
-            columns={STEPS}
-            keyOf={({ at, text, exchangeId }) => `${at} ${exchangeId} ${text}`}
-            empty={null}
-          />
-        </Card>
-      </>
-    )}
+    {(request) => <Clip request={request} query={query} />}
   </Detail>
 );
 
-function Clip({ request, query }: PageProps & { request: VideoRequest }) {
-  const { canWrite } = useSession();
+interface ClipProps extends PageProps {
+  readonly request: VideoRequest;
+}
+
+/** The parts of a stored clip. */
+export const Files = ({ request: { status, recordingIds }, query }: ClipProps) =>
+  status === 'stored' && (
+    <>
+      {recordingIds.map((play, index) => (
+        <a key={play} href={linkTo('recordings', { play, zone: zoneOf(query) })}>
+          {recordingIds.length === 1 ? 'Play' : `Play part ${index + 1}`}{' '}
+        </a>
+      ))}
+    </>
+  );
+
+/** Not of a file that retention has deleted. */
+export const canRetry = ({ status, reasonCode }: VideoRequest): boolean =>
+  (status === 'failed' || status === 'expired') && reasonCode === undefined;
+
+export const AskAgain = ({ request }: Pick<ClipProps, 'request'>) =>
+  useSession().canWrite && canRetry(request) ? (
+    <ActionButton label="Ask again" busy="Asking …" work={() => send('POST', `/video-requests/${request.id}/retry`)} />
+  ) : null;
+
+function Clip({ request, query }: ClipProps) {
   const haulerName = useHaulerName();
   const { id, haulerId, connectionId, truckId, cameraId, startTime: from, endTime: to, status, reason } = request;
   return (
@@ -56,11 +63,11 @@ function Clip({ request, query }: PageProps & { request: VideoRequest }) {
           </>
         ),
         [status === 'stored' ? 'File' : 'Reason']:
-          status === 'stored' ? fileColumn(zoneOf(query)).cell(request) : reason,
+          status === 'stored' ? <Files request={request} query={query} /> : reason,
       }}
     >
       <p class="actions">
-        {canWrite && canRetry(request) && retryColumn.cell(request)}
+        <AskAgain request={request} />
         <a class="button" href={linkTo('coverage', { connectionId, truckId, from, to })}>
           Show this time of the truck
         </a>
@@ -69,6 +76,7 @@ function Clip({ request, query }: PageProps & { request: VideoRequest }) {
         of={{
           Hauler: <a href={linkTo('haulers', { id: haulerId })}>{haulerName(haulerId)}</a>,
           Connection: <a href={linkTo('connections', { id: connectionId })}>vision</a>,
+          Exchanges: <a href={linkTo('exchanges', { reference: `videoRequestId:${id}` })}>calls of this request</a>,
           Requested: <Time value={request.createdAt} />,
           By: request.createdBy,
           'Asked for until': status !== 'stored' && !canRetry(request) && <Time value={request.deadline} />,
@@ -79,12 +87,3 @@ function Clip({ request, query }: PageProps & { request: VideoRequest }) {
     </DetailHead>
   );
 }
-
-const STEPS: readonly Column<HistoryEntry>[] = [
-  { title: 'Time', cell: ({ at }) => <Time value={at} /> },
-  { title: 'What happened', cell: ({ text }) => text },
-  {
-    title: 'Exchange',
-    cell: ({ exchangeId }) => exchangeId !== undefined && <a href={linkTo('exchanges', { id: exchangeId })}>open</a>,
-  },
-];

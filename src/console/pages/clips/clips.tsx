@@ -5,13 +5,12 @@ import type { PageProps } from '../../client/address.js';
 import { linkTo, linkWith } from '../../client/links.js';
 import { callErrorOf, send } from '../../client/api.js';
 import { useSession } from '../../client/session.js';
-import { BY_HAULER, BY_VISION_CONNECTION, byChoice, byText, byTime, overlapsOf, zoneOf } from '../../parts/filters.js';
+import { BY_HAULER, BY_VISION_CONNECTION, byChoice, byText, byTime, overlapsOf } from '../../parts/filters.js';
 import { ActionButton } from '../../parts/forms.js';
 import { type Column, ListPage } from '../../parts/listing.js';
-import { canRetry, fileColumn } from '../../parts/retries.js';
 import { Empty, State } from '../../parts/states.js';
 import { formatCount, formatSeconds, Time } from '../../parts/values.js';
-import { ClipDetails } from './clip-details.js';
+import { AskAgain, canRetry, ClipDetails, Files } from './clip-details.js';
 
 const LIVE_MS = 5_000;
 const FILTERS = [
@@ -31,12 +30,6 @@ export function ClipsPage({ query }: PageProps) {
 
 function ClipList({ query }: PageProps) {
   const { canWrite } = useSession();
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const columns = [
-    ...(canWrite ? [choiceColumn(chosen, setChosen)] : []),
-    ...columnsOf(query),
-    ...(canWrite ? [AGAIN] : []),
-  ];
   return (
     <ListPage
       path="/video-requests"
@@ -46,7 +39,7 @@ function ClipList({ query }: PageProps) {
       everyMs={LIVE_MS}
       pageSize={50}
       label="Clip requests"
-      columns={columns}
+      columns={columnsOf(query)}
       keyOf={({ id }) => id}
       empty={
         <Empty title="No clip was requested yet.">
@@ -54,45 +47,28 @@ function ClipList({ query }: PageProps) {
         </Empty>
       }
     >
-      {(rows) => canWrite && <AskAgain of={rows.filter(canRetry)} chosen={chosen} onChoose={setChosen} />}
+      {(rows) => canWrite && <AskForAll of={rows.filter(canRetry)} />}
     </ListPage>
   );
 }
 
-interface ChoiceProps {
-  readonly of: readonly VideoRequest[];
-  readonly chosen: ReadonlySet<string>;
-  readonly onChoose: (ids: ReadonlySet<string>) => void;
-}
-
-/** Asks partners for many clips again, one after the other, and says which they refused to try. */
-function AskAgain({ of: rows, chosen, onChoose }: ChoiceProps) {
+/** Asks partners for all shown clips again that have no file, and says which they refused to try. */
+function AskForAll({ of: rows }: { of: readonly VideoRequest[] }) {
   const [done, setDone] = useState('');
-  const own = rows.filter(({ id }) => chosen.has(id));
   const askAgain = async () => {
     const refused: string[] = [];
-    for (const { id } of own) {
+    for (const { id } of rows) {
       await send('POST', `/video-requests/${id}/retry`).catch((error) => refused.push(callErrorOf(error).message));
     }
-    onChoose(new Set());
-    const asked = `${formatCount(own.length - refused.length)} of ${formatCount(own.length)} are asked for again.`;
+    const asked = `${formatCount(rows.length - refused.length)} of ${formatCount(rows.length)} are asked for again.`;
     setDone([asked, ...new Set(refused)].join(' '));
   };
   if (rows.length === 0 && done === '') return null;
   return (
     <p class="actions">
-      {rows.length > 0 && (
-        <button
-          type="button"
-          onClick={() => onChoose(new Set(own.length === rows.length ? [] : rows.map(({ id }) => id)))}
-        >
-          {own.length === rows.length ? 'Choose none' : `Choose all ${formatCount(rows.length)} without a file`}
-        </button>
-      )}
-      {own.length > 0 && (
+      {rows.length > 1 && (
         <ActionButton
-          label={`Ask again for ${formatCount(own.length)} ${own.length === 1 ? 'clip' : 'clips'}`}
-          kind="primary"
+          label={`Ask again for all ${formatCount(rows.length)} without a file`}
           busy="Asking the partners …"
           work={askAgain}
         />
@@ -101,30 +77,6 @@ function AskAgain({ of: rows, chosen, onChoose }: ChoiceProps) {
     </p>
   );
 }
-
-const choiceColumn = (chosen: ReadonlySet<string>, onChoose: ChoiceProps['onChoose']): Column<VideoRequest> => ({
-  title: 'Choose',
-  cell: (row) =>
-    canRetry(row) && (
-      <input
-        type="checkbox"
-        aria-label={`Choose the clip of ${row.truckId}, ${row.cameraId}`}
-        checked={chosen.has(row.id)}
-        onChange={({ currentTarget: { checked } }) => {
-          const others = [...chosen].filter((id) => id !== row.id);
-          onChoose(new Set(checked ? [...others, row.id] : others));
-        }}
-      />
-    ),
-});
-
-const AGAIN: Column<VideoRequest> = {
-  title: 'Again',
-  cell: (row) =>
-    canRetry(row) && (
-      <ActionButton label="Ask again" busy="Asking …" work={() => send('POST', `/video-requests/${row.id}/retry`)} />
-    ),
-};
 
 const columnsOf = (query: URLSearchParams): readonly Column<VideoRequest>[] => [
   {
@@ -151,5 +103,13 @@ const columnsOf = (query: URLSearchParams): readonly Column<VideoRequest>[] => [
       </>
     ),
   },
-  fileColumn(zoneOf(query)),
+  {
+    title: 'File',
+    cell: (request) => (
+      <>
+        <Files request={request} query={query} />
+        <AskAgain request={request} />
+      </>
+    ),
+  },
 ];

@@ -9,12 +9,10 @@ import { ActionButton, Needing } from '../../parts/forms.js';
 import { Facts, formatCount, Id, Time } from '../../parts/values.js';
 import { CheckResult } from './connection-check.js';
 import { FailedShare, HealthState, LastFailure } from '../../parts/health.js';
-import { EditForm, RotateForm } from './connection-forms.js';
+import { EditForm } from './connection-forms.js';
 import { ConnectionTrucks } from './connection-trucks.js';
 import { NextStep } from '../haulers/hauler-setup.js';
 import { DetailHead } from '../../parts/states.js';
-
-type Panel = 'none' | 'rotate' | 'edit';
 
 interface DetailsProps extends PageProps {
   readonly connection: Connection;
@@ -24,10 +22,9 @@ interface DetailsProps extends PageProps {
 
 export function ConnectionDetails({ connection, isNew, query }: DetailsProps) {
   const [check, setCheck] = useState<ConnectionCheck>();
-  const [panel, setPanel] = useState<Panel>('none');
+  const [isOpen, setOpen] = useState(false);
   const haulerName = useHaulerName();
   const path = `/connections/${connection.id}` as const;
-  const toggle = (chosen: Panel) => setPanel(panel === chosen ? 'none' : chosen);
   return (
     <>
       <DetailHead
@@ -54,10 +51,7 @@ export function ConnectionDetails({ connection, isNew, query }: DetailsProps) {
             label={connection.enabled ? 'Pause this connection' : 'Resume this connection'}
             work={() => send('PATCH', path, { enabled: !connection.enabled })}
           />
-          <button type="button" aria-expanded={panel === 'rotate'} onClick={() => toggle('rotate')}>
-            Rotate the key of the partner
-          </button>
-          <button type="button" aria-expanded={panel === 'edit'} onClick={() => toggle('edit')}>
+          <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             Change this connection
           </button>
           <ActionButton
@@ -74,8 +68,7 @@ export function ConnectionDetails({ connection, isNew, query }: DetailsProps) {
           />
         </div>
       </DetailHead>
-      {panel === 'rotate' && <RotateForm path={path} onClose={() => setPanel('none')} />}
-      {panel === 'edit' && <EditForm connection={connection} path={path} onClose={() => setPanel('none')} />}
+      {isOpen && <EditForm connection={connection} path={path} onClose={() => setOpen(false)} />}
       {check !== undefined && <CheckResult check={check} />}
       {isNew && <NextStep haulerId={connection.haulerId} />}
       {connection.interface === 'vision' && (
@@ -110,7 +103,7 @@ function ConnectionFacts({ connection }: { connection: Connection }) {
   return (
     <Facts
       of={{
-        Hauler: <HaulerLink id={haulerId} />,
+        Hauler: <a href={linkTo('haulers', { id: haulerId })}>{useHaulerName()(haulerId)}</a>,
         Address: <code>{baseUrl}</code>,
         Customer: customerId !== null && customerId,
         'Failed in 24 h': <FailedShare of={connection} />,
@@ -123,11 +116,6 @@ function ConnectionFacts({ connection }: { connection: Connection }) {
       }}
     />
   );
-}
-
-function HaulerLink({ id }: { id: string }) {
-  const haulerName = useHaulerName();
-  return <a href={linkTo('haulers', { id })}>{haulerName(id)}</a>;
 }
 
 function SyncNow({ connection }: { connection: Connection }) {

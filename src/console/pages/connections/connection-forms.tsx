@@ -88,28 +88,6 @@ export function NewConnection({ query, onCreated }: PageProps & { onCreated: (id
   );
 }
 
-export function RotateForm({ path, onClose }: { path: ConnectionPath; onClose: () => void }) {
-  const store = async (values: FormData) => {
-    await send('PATCH', path, bodyOf(values));
-    onClose();
-  };
-  return (
-    <Form title="Rotate the key" submit="Store the next key" work={store} onCancel={onClose}>
-      <p class="hint">
-        The service calls with the current key. When the partner refuses it, the service tries the next key, and from
-        then on uses that one.
-      </p>
-      <Input
-        name="nextApiKey"
-        label="Next key of the partner"
-        type="password"
-        isRequired
-        hint="it is never shown again"
-      />
-    </Form>
-  );
-}
-
 interface EditFormProps {
   readonly connection: Connection;
   readonly path: ConnectionPath;
@@ -145,6 +123,12 @@ export function EditForm({ connection, path, onClose }: EditFormProps) {
         type="password"
         isRequired={isMoved}
         hint={isMoved ? 'the stored key belongs to the former address' : 'empty: the stored key stays'}
+      />
+      <Input
+        name="nextApiKey"
+        label="Next key of the partner"
+        type="password"
+        hint="used from when the partner refuses the current key"
       />
       {connection.interface === 'vision' && (
         <>

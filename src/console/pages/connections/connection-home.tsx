@@ -1,13 +1,13 @@
 import type { Connection } from '../../../contracts/admin/connection.dto.js';
 import type { UnreadWindow } from '../../../contracts/admin/video-subscription.dto.js';
+import type { VisionFinding } from '../../../contracts/admin/vision-finding.dto.js';
 import type { KeyDescription } from '../../../contracts/partner/partner.api.js';
 import type { PageProps } from '../../client/address.js';
 import { useLoad } from '../../client/load.js';
 import { AttentionList } from '../../parts/attention.js';
 import { type Column, ListPage } from '../../parts/listing.js';
 import { CallState, Card, Loadable } from '../../parts/states.js';
-import { Facts, Id, Time } from '../../parts/values.js';
-import { FINDING_COLUMNS } from './list-findings.js';
+import { Facts, formatCount, Id, Time } from '../../parts/values.js';
 
 const LIVE_MS = 5_000;
 const FIRST = { pageSize: 1 };
@@ -82,7 +82,7 @@ function ListProblems({ query }: PageProps) {
             name="errors"
             everyMs={LIVE_MS}
             label="Errors"
-            columns={FINDING_COLUMNS}
+            columns={FINDINGS}
             keyOf={({ path, reason }) => `${path} ${reason}`}
             empty={null}
           />
@@ -101,4 +101,11 @@ const WINDOWS: readonly Column<UnreadWindow>[] = [
     title: 'Read again',
     cell: ({ nextAttemptAt }) => (nextAttemptAt === null ? 'no' : <Time value={nextAttemptAt} />),
   },
+];
+
+const FINDINGS: readonly Column<VisionFinding>[] = [
+  { title: 'Element', cell: ({ path }) => <code>{path}</code> },
+  { title: 'Error', cell: ({ reason }) => reason },
+  { title: 'Seen', isNumber: true, cell: ({ seen }) => formatCount(seen) },
+  { title: 'Last seen', cell: ({ lastSeenAt }) => <Time value={lastSeenAt} /> },
 ];

@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import type { Connection } from '../../../contracts/admin/connection.dto.js';
 import type { VideoSubscription } from '../../../contracts/admin/video-subscription.dto.js';
 import { change, type PageProps } from '../../client/address.js';
@@ -83,44 +82,31 @@ function TruckActions({ subscription: { id, truckId, enabled } }: { subscription
   );
 }
 
-/** Stays open after a truck, for the next one. */
 function FollowForm({ connection }: { connection: Connection }) {
-  const [followed, setFollowed] = useState<readonly string[]>([]);
   const follow = async (values: FormData) => {
     const fields = bodyOf<Omit<BodyOf<'POST', '/video-subscriptions'>, 'connectionId'>>(values, {
       startTime: instantOf,
     });
     await send('POST', '/video-subscriptions', { ...fields, connectionId: connection.id });
-    setFollowed((before) => [...before, fields.truckId]);
+    change({ follow: undefined });
   };
   return (
-    <>
-      {followed.length > 0 && (
-        <p class="notice" role="status">
-          {followed.at(-1)} is followed: its first list is being read.{' '}
-          <a href={linkTo('coverage', { connectionId: connection.id, truckId: followed.at(-1) })}>
-            See its recordings arrive
-          </a>
-        </p>
-      )}
-      <Form
-        key={followed.length}
-        title="Follow the cameras of a truck"
-        submit="Follow this truck"
-        work={follow}
-        onCancel={() => change({ follow: undefined })}
-      >
-        <Input name="truckId" label="Truck, as the partner names it" isRequired hint="such as TRUCK-7" />
-        <Input name="cameraId" label="Camera" hint="empty: all cameras of the truck" />
-        <Input
-          name="startTime"
-          label="Recordings since"
-          type="datetime-local"
-          isRequired
-          value={localInput(new Date(Date.now() - DAY_MS))}
-          hint="at first the last 24 hours"
-        />
-      </Form>
-    </>
+    <Form
+      title="Follow the cameras of a truck"
+      submit="Follow this truck"
+      work={follow}
+      onCancel={() => change({ follow: undefined })}
+    >
+      <Input name="truckId" label="Truck, as the partner names it" isRequired hint="such as TRUCK-7" />
+      <Input name="cameraId" label="Camera" hint="empty: all cameras of the truck" />
+      <Input
+        name="startTime"
+        label="Recordings since"
+        type="datetime-local"
+        isRequired
+        value={localInput(new Date(Date.now() - DAY_MS))}
+        hint="at first the last 24 hours"
+      />
+    </Form>
   );
 }

@@ -1,12 +1,10 @@
 import type { RefObject } from 'preact';
 import { useState } from 'preact/hooks';
-import type { OrderedVideoRequest } from '../../../contracts/admin/video-request.dto.js';
+import { open } from '../../client/address.js';
 import { linkTo } from '../../client/links.js';
 import { get, send } from '../../client/api.js';
-import { useLoad, useNow } from '../../client/load.js';
-import { useSession } from '../../client/session.js';
+import { useNow } from '../../client/load.js';
 import { ActionButton } from '../../parts/forms.js';
-import { Badge, Loadable } from '../../parts/states.js';
 import { formatSeconds } from '../../parts/values.js';
 import type { Selection } from './coverage.rules.js';
 
@@ -23,9 +21,7 @@ interface ClipRequestProps {
 
 /** What to do with the selected time: zoom, ask the partner for its clip, or for the list of its recordings once more. */
 export function ClipRequest({ connectionId, truckId, selection, zone, onClose, onZoom, panel }: ClipRequestProps) {
-  const [ordered, setOrdered] = useState<OrderedVideoRequest>();
   const [isListed, setListed] = useState(false);
-  const { may } = useSession();
   const { camera, start } = selection;
   const now = useNow(1_000);
   const isFuture = start >= now;
@@ -35,16 +31,11 @@ export function ClipRequest({ connectionId, truckId, selection, zone, onClose, o
     : Math.max(start + 1_000, Math.min(selection.end, Math.floor(now / 1_000) * 1_000));
   const [startTime, endTime] = [start, end].map((time) => new Date(time).toISOString()) as [string, string];
   const text = (time: number) => new Date(time).toLocaleString(undefined, { timeZone: zone });
-  const order = async () =>
-    setOrdered(
-      await send('POST', '/video-requests', {
-        connectionId,
-        truckId,
-        cameraId: camera,
-        startTime,
-        endTime,
-      }),
-    );
+  // Its page shows how the request fares, until its file can be played.
+  const order = async () => {
+    const body = { connectionId, truckId, cameraId: camera, startTime, endTime };
+    open(linkTo('clips', { id: (await send('POST', '/video-requests', body)).id }));
+  };
   const listAgain = async () => {
     const { data } = await get('/video-subscriptions', { connectionId, truckId, pageSize: 100 });
     const own = data.filter(({ cameraId }) => cameraId === undefined || cameraId === camera);
@@ -70,57 +61,16 @@ export function ClipRequest({ connectionId, truckId, selection, zone, onClose, o
         <p class="hint">Until now: the rest of the selected time is still to come.</p>
       )}
       {isListed && <p role="status">The partner is asked again; recordings that it listed late appear in the track.</p>}
-      {ordered === undefined ? (
-        <p class="actions">
-          <button type="button" onClick={() => onZoom([start, selection.end])}>
-            Zoom to this time
-          </button>
-          {!isFuture && <ActionButton label="Request the clip" kind="primary" work={order} />}
-          {!isFuture && !isListed && <ActionButton label="List its recordings again" work={listAgain} />}
-          {may('operator') && (
-            <a
-              class="button"
-              href={linkTo('holds', { new: 1, connectionId, truckId, cameraId: camera, from: startTime, to: endTime })}
-            >
-              Hold this time
-            </a>
-          )}
-          <button type="button" onClick={onClose}>
-            Clear the selection
-          </button>
-        </p>
-      ) : (
-        <ClipState id={ordered.id} zone={zone} onClose={onClose} />
-      )}
+      <p class="actions">
+        <button type="button" onClick={() => onZoom([start, selection.end])}>
+          Zoom to this time
+        </button>
+        {!isFuture && <ActionButton label="Request the clip" kind="primary" work={order} />}
+        {!isFuture && !isListed && <ActionButton label="List its recordings again" work={listAgain} />}
+        <button type="button" onClick={onClose}>
+          Clear the selection
+        </button>
+      </p>
     </div>
-  );
-}
-
-const LIVE_MS = 3_000;
-
-/** How the request fares, until its file can be played or it has failed. */
-function ClipState({ id, zone, onClose }: { id: string; zone: string; onClose: () => void }) {
-  const request = useLoad(`/video-requests/${id}`, {}, LIVE_MS);
-  return (
-    <Loadable of={request}>
-      {({ status, reason, recordingIds }) => (
-        <>
-          <p role="status">
-            The clip: <Badge value={status} /> {reason}
-          </p>
-          <p class="actions">
-            {status === 'stored' &&
-              recordingIds.map((play, index) => (
-                <a key={play} class="button primary" href={linkTo('recordings', { play, zone })}>
-                  {recordingIds.length === 1 ? 'Play the clip' : `Play part ${index + 1}`}
-                </a>
-              ))}
-            <button type="button" onClick={onClose}>
-              Close
-            </button>
-          </p>
-        </>
-      )}
-    </Loadable>
   );
 }

@@ -1,7 +1,6 @@
 import type { CoverageInterval } from '../../../contracts/admin/coverage.dto.js';
 import type { FootageFlow, FootageRange, TicketFootage } from '../../../contracts/admin/footage.dto.js';
 import type { StoredRecording } from '../../../contracts/admin/recording.dto.js';
-import { stateOf } from './coverage.rules.js';
 
 /** The reasons for which a clip may be requested nevertheless. */
 const OPEN_REASONS: readonly TicketFootage['reasonCode'][] = [undefined, 'unknownTruck'];
@@ -45,16 +44,4 @@ export function momentsOf(ranges: readonly FootageRange[], stored: readonly Stor
     .flatMap((range) => range.flows);
   const isRecorded = ({ time }: FootageFlow) => stored.some((each) => contains(each, Date.parse(time)));
   return flows.toSorted((a, b) => Number(isRecorded(b)) - Number(isRecorded(a)));
-}
-
-/** Seconds of a range by what a person asks: is it stored, on its way, lost, not known, or was it not recorded. */
-export function secondsOf(intervals: readonly CoverageInterval[]) {
-  const seconds = { stored: 0, available: 0, lost: 0, unread: 0, none: 0, future: 0 };
-  for (const interval of intervals) {
-    const state = stateOf(interval);
-    const { startTime, endTime } = interval;
-    seconds[state === 'expired' || state === 'failed' ? 'lost' : state] +=
-      (Date.parse(endTime) - Date.parse(startTime)) / 1_000;
-  }
-  return seconds;
 }

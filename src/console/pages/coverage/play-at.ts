@@ -4,9 +4,6 @@ import { linkTo } from '../../client/links.js';
 import { get } from '../../client/api.js';
 import { overlapsOf } from '../../parts/filters.js';
 
-/** Around a click beside a recording, where the nearest one may be: tracks of a month show no single one. */
-const NEAR_MS = 15 * 60_000;
-
 interface Moment {
   readonly connectionId: string;
   readonly truckId: string;
@@ -14,7 +11,7 @@ interface Moment {
   readonly camera: string;
   readonly cameras: readonly string[];
   readonly time: number;
-  /** Milliseconds that a few pixels are. */
+  /** Milliseconds around the click within which the nearest recording is played: tracks of a month show no single one. */
   readonly slack: number;
   readonly zone: string;
 }
@@ -28,7 +25,6 @@ export async function playAt(moment: Moment): Promise<string> {
   const found =
     (await recordingsIn(moment, time, time + 1, camera))[0] ??
     (await recordingsIn(moment, time, time + 1))[0] ??
-    nearest(await recordingsIn(moment, time - NEAR_MS, time + NEAR_MS, camera), time) ??
     nearest(await recordingsIn(moment, time - slack, time + slack, camera), time);
   if (found === undefined) return `Nothing of ${camera} is stored near this time.`;
   const start = distanceOf(found, time) > 0 ? Date.parse(found.startTime) : time;

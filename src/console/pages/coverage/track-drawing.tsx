@@ -1,11 +1,9 @@
-import type { ComponentChildren, RefObject, SVGAttributes } from 'preact';
-import type { StoredRecording } from '../../../contracts/admin/recording.dto.js';
-import type { VideoRequest } from '../../../contracts/admin/video-request.dto.js';
+import type { ComponentChildren, SVGAttributes } from 'preact';
 import { ticksOf } from '../../parts/zone.rules.js';
 import { type Track, TRACK_STATES, type Segment } from './coverage.rules.js';
 
 export const TOP = 22;
-/** With the name above and the brackets of requests. */
+/** With the name above. */
 export const TRACK_HEIGHT = 62;
 const NAME_HEIGHT = 20;
 const BAR_HEIGHT = 32;
@@ -16,20 +14,17 @@ export interface TracksPictureProps extends SVGAttributes<SVGSVGElement> {
   readonly to: number;
   readonly zone: string;
   readonly width: number;
-  readonly requests: readonly VideoRequest[];
-  readonly expiring?: readonly StoredRecording[];
   /** What is drawn above the tracks. */
   readonly marks: (x: (time: number) => number, height: number) => ComponentChildren;
-  readonly picture?: RefObject<SVGSVGElement | null>;
 }
 
 /** A track per camera below a scale of time. */
 export function TracksPicture(props: TracksPictureProps) {
-  const { tracks, from, to, zone, width, requests, expiring = [], marks, picture, ...attributes } = props;
+  const { tracks, from, to, zone, width, marks, ...attributes } = props;
   const x = (time: number) => ((time - from) / (to - from)) * width;
   const height = TOP + tracks.length * TRACK_HEIGHT + 4;
   return (
-    <svg {...(picture === undefined ? {} : { ref: picture })} width={width} height={height} {...attributes}>
+    <svg width={width} height={height} {...attributes}>
       <Patterns />
       {ticksOf(from, to, zone, Math.floor(width / 90)).map(({ time, label }) => (
         <g key={time}>
@@ -40,15 +35,7 @@ export function TracksPicture(props: TracksPictureProps) {
         </g>
       ))}
       {tracks.map((track, index) => (
-        <TrackDrawing
-          key={track.camera}
-          track={track}
-          index={index}
-          x={x}
-          width={width}
-          requests={requests.filter(({ cameraId }) => cameraId === track.camera)}
-          expiring={expiring.filter(({ cameraId }) => cameraId === track.camera)}
-        />
+        <TrackDrawing key={track.camera} track={track} index={index} x={x} width={width} />
       ))}
       {marks(x, height)}
     </svg>
@@ -87,11 +74,9 @@ interface TrackDrawingProps {
   readonly index: number;
   readonly x: (time: number) => number;
   readonly width: number;
-  readonly requests: readonly VideoRequest[];
-  readonly expiring: readonly StoredRecording[];
 }
 
-function TrackDrawing({ track, index, x, width, requests, expiring }: TrackDrawingProps) {
+function TrackDrawing({ track, index, x, width }: TrackDrawingProps) {
   const top = TOP + index * TRACK_HEIGHT;
   return (
     <g>
@@ -102,19 +87,9 @@ function TrackDrawing({ track, index, x, width, requests, expiring }: TrackDrawi
         <Bar key={segment.start} segment={segment} x={x} top={top + NAME_HEIGHT} />
       ))}
       <rect class="track-frame" x="0.5" y={top + NAME_HEIGHT} width={Math.max(0, width - 1)} height={BAR_HEIGHT} />
-      {requests.map((request) => (
-        <Bracket key={request.id} request={request} x={x} top={top + NAME_HEIGHT - 4} />
-      ))}
-      {expiring.map(({ id, expiresAt, startTime }) => (
-        <path key={id} class="deadline" d={diamond(x(Date.parse(startTime)) + 4, top + NAME_HEIGHT + BAR_HEIGHT - 7)}>
-          <title>{`Its link expires at ${expiresAt === undefined ? 'an unknown time' : new Date(expiresAt).toLocaleString()}`}</title>
-        </path>
-      ))}
     </g>
   );
 }
-
-export const diamond = (x: number, y: number): string => `M${x - 4} ${y}l4-4 4 4-4 4z`;
 
 /** The states of a segment, stacked by their shares. */
 function Bar({ segment, x, top }: { segment: Segment; x: (time: number) => number; top: number }) {
@@ -130,17 +105,5 @@ function Bar({ segment, x, top }: { segment: Segment; x: (time: number) => numbe
         return <rect key={state} class={`track-${state}`} x={left} y={bottom} width={width} height={height} />;
       })}
     </>
-  );
-}
-
-/** A requested clip. */
-function Bracket({ request, x, top }: { request: VideoRequest; x: (time: number) => number; top: number }) {
-  const [left, right] = [x(Date.parse(request.startTime)), x(Date.parse(request.endTime))];
-  if (right < 0) return null;
-  const end = Math.max(left + 4, right);
-  return (
-    <path class={`bracket ${request.status}`} d={`M${left} ${top + 6}V${top}H${end}V${top + 6}`}>
-      <title>{`Requested clip: ${request.status}${request.reason === undefined ? '' : `, ${request.reason}`}`}</title>
-    </path>
   );
 }

@@ -1,5 +1,4 @@
-import type { RefObject } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { TRACK_HEIGHT, TOP } from './track-drawing.js';
 import { type Track, type Selection, zoomed } from './coverage.rules.js';
 
@@ -27,29 +26,9 @@ const MINUTE_MS = 60_000;
 /** A shorter drag is a click. */
 const MIN_DRAG_PIXELS = 4;
 
-/** Zooms at the pointer; with shift it moves. A pinch on a touchpad arrives as a wheel as well. */
-export function useWheel(element: RefObject<SVGSVGElement | null>, view: View): void {
-  const latest = useRef(view);
-  latest.current = view;
-  useEffect(() => {
-    const svg = element.current;
-    const onWheel = (event: WheelEvent) => {
-      event.preventDefault();
-      const { from, to, width, onRange } = latest.current;
-      const length = to - from;
-      const delta = Math.sign(event.deltaY !== 0 ? event.deltaY : event.deltaX);
-      if (event.shiftKey || event.deltaY === 0) onRange([from + delta * length * 0.1, to + delta * length * 0.1]);
-      else onRange(zoomed(from, to, delta < 0 ? 0.8 : 1.25, from + (event.offsetX / width) * length));
-    };
-    svg?.addEventListener('wheel', onWheel, { passive: false });
-    return () => svg?.removeEventListener('wheel', onWheel);
-  }, []);
-}
-
-/** A click opens a moment, a drag selects a range of one track; two fingers zoom. */
+/** A click opens a moment, a drag selects a range of one track. */
 export function useDrag(view: View, setCursor: SetCursor, open: SetCursor) {
   const start = useRef<Cursor & { x: number }>(undefined);
-  const fingers = useRef(new Map<number, number>());
   const cursorAt = (event: PointerEvent): Cursor => {
     const { from, to, width, tracks } = view;
     const box = (event.currentTarget as SVGSVGElement).getBoundingClientRect();
@@ -57,24 +36,9 @@ export function useDrag(view: View, setCursor: SetCursor, open: SetCursor) {
     const track = Math.floor((event.clientY - box.top - TOP) / TRACK_HEIGHT);
     return { track: Math.min(tracks.length - 1, Math.max(0, track)), time: Math.round(from + share * (to - from)) };
   };
-  const pinch = (event: PointerEvent) => {
-    const before = distance(fingers.current);
-    fingers.current.set(event.pointerId, event.clientX);
-    const after = distance(fingers.current);
-    const middle = (view.from + view.to) / 2;
-    if (before > 20 && after > 20) view.onRange(zoomed(view.from, view.to, before / after, middle));
-  };
-  const lift = (event: PointerEvent) => {
-    fingers.current.delete(event.pointerId);
-    start.current = undefined;
-  };
   return {
-    onPointerDown: (event: PointerEvent) => {
-      fingers.current.set(event.pointerId, event.clientX);
-      start.current = fingers.current.size > 1 ? undefined : { ...cursorAt(event), x: event.clientX };
-    },
+    onPointerDown: (event: PointerEvent) => (start.current = { ...cursorAt(event), x: event.clientX }),
     onPointerMove: (event: PointerEvent) => {
-      if (fingers.current.size > 1) return pinch(event);
       const cursor = cursorAt(event);
       setCursor(cursor);
       const from = start.current;
@@ -83,17 +47,11 @@ export function useDrag(view: View, setCursor: SetCursor, open: SetCursor) {
     },
     onPointerUp: (event: PointerEvent) => {
       const pressed = start.current;
-      lift(event);
+      start.current = undefined;
       if (pressed !== undefined && Math.abs(event.clientX - pressed.x) < MIN_DRAG_PIXELS) open(cursorAt(event));
     },
-    onPointerLeave: lift,
+    onPointerLeave: () => (start.current = undefined),
   };
-}
-
-/** Between the outermost fingers, in pixels. */
-function distance(fingers: ReadonlyMap<number, number>): number {
-  const places = [...fingers.values()];
-  return Math.max(...places) - Math.min(...places);
 }
 
 /** Whole seconds, at least one. */

@@ -1,10 +1,10 @@
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { useNow } from '../../client/load.js';
-import { diamond, TRACK_HEIGHT, trackName, TracksPicture, type TracksPictureProps, TOP } from './track-drawing.js';
-import { type Cursor, pressTrackKey, useDrag, useWheel } from './track-input.js';
+import { TRACK_HEIGHT, trackName, TracksPicture, type TracksPictureProps, TOP } from './track-drawing.js';
+import { type Cursor, pressTrackKey, useDrag } from './track-input.js';
 import { describe, TRACK_STATES, segmentAt, type Selection, STATE_TITLES } from './coverage.rules.js';
 
-type Picture = Pick<TracksPictureProps, 'tracks' | 'from' | 'to' | 'zone' | 'width' | 'requests' | 'expiring'>;
+type Picture = Pick<TracksPictureProps, 'tracks' | 'from' | 'to' | 'zone' | 'width'>;
 
 export interface TracksProps extends Picture {
   readonly selection: Selection | undefined;
@@ -17,12 +17,10 @@ export interface TracksProps extends Picture {
 
 /** A track per camera. The cursor follows the mouse or the arrow keys, and its text explains what is there. */
 export function Tracks(props: TracksProps) {
-  const { tracks, from, to, zone, width, requests, expiring, selection } = props;
+  const { tracks, from, to, zone, width, selection } = props;
   const [cursor, setCursor] = useState<Cursor>();
   const text = explain(props, cursor);
   const now = useNow(5_000);
-  const svg = useRef<SVGSVGElement>(null);
-  useWheel(svg, props);
   const play = ({ track, time: at }: Cursor) => {
     const camera = tracks[track]?.camera;
     if (camera !== undefined) props.onPlay(camera, at);
@@ -45,8 +43,7 @@ export function Tracks(props: TracksProps) {
         }}
       >
         <TracksPicture
-          {...{ tracks, from, to, zone, width, requests, expiring }}
-          picture={svg}
+          {...{ tracks, from, to, zone, width }}
           role="presentation"
           {...drag}
           marks={(x, height) => (
@@ -97,18 +94,9 @@ function Legend() {
           {STATE_TITLES[state]}
         </li>
       ))}
-      <li>
-        <span class="bracket-sample" aria-hidden="true" /> requested clip
-      </li>
-      <li>
-        <svg width="10" height="10" aria-hidden="true">
-          <path class="deadline" d={diamond(5, 5)} />
-        </svg>{' '}
-        a link expires
-      </li>
       <li class="hint">
         A click or the space bar plays there; a drag, or shift and arrows and Enter, selects a time to zoom or to
-        request; the wheel or + and − zoom, shift and wheel move.
+        request; + and − zoom.
       </li>
     </ul>
   );

@@ -90,26 +90,38 @@ interface DayProps extends PageProps {
   readonly isShown: boolean;
 }
 
+const NOTHING: DayState = { level: 'none', sign: '–', text: 'not recorded', isLost: false };
+
 /** A day that is still to come has no square. */
-function Day({ day: { day, start, end }, state, query, isShown }: DayProps) {
+function Day({ day: { day, start, end }, state = NOTHING, query, isShown }: DayProps) {
   const date = Number(day.slice(8));
   if (start > Date.now()) return <span class="muted">{date}</span>;
-  const { level, sign, text, isLost } = state ?? { level: 'none', sign: '–', text: 'not recorded', isLost: false };
-  const label = `${day}: ${text}`;
+  const href = linkWith('coverage', query, { from: new Date(start).toISOString(), to: new Date(end).toISOString() });
+  return <DaySquare state={state} label={day} href={href} date={date} isShown={isShown} />;
+}
+
+interface SquareProps {
+  readonly state: DayState;
+  /** Whose day it is. */
+  readonly label: string;
+  /** The day. */
+  readonly href: string;
+  readonly date?: number;
+  readonly isShown?: boolean;
+}
+
+/** What is stored of a day of a truck, as a colour, a sign and in words. */
+export function DaySquare({ state: { level, sign, text, isLost }, label, href, date, isShown = false }: SquareProps) {
   return (
     <a
       class={`square level-${level} ${isLost ? 'lost' : ''}`}
-      href={linkWith('coverage', query, { from: new Date(start).toISOString(), to: new Date(end).toISOString() })}
-      title={label}
+      href={href}
+      title={`${label}: ${text}`}
+      aria-label={`${label}: ${text}`}
       aria-current={isShown ? 'date' : undefined}
     >
-      <span class="hidden">{label}</span>
-      <span class="date" aria-hidden="true">
-        {date}
-      </span>
-      <span translate={false} aria-hidden="true">
-        {sign}
-      </span>
+      {date !== undefined && <span class="date">{date}</span>}
+      <span translate={false}>{sign}</span>
     </a>
   );
 }

@@ -4,20 +4,21 @@ import { linkTo } from '../../client/links.js';
 import { callErrorOf } from '../../client/api.js';
 import { useLoad } from '../../client/load.js';
 import { useSession } from '../../client/session.js';
-import { overlapsOf, ZoneChoice } from '../../parts/filters.js';
+import { ZoneChoice } from '../../parts/filters.js';
 import { CsvButton } from '../../parts/csv-button.js';
 import { Loadable } from '../../parts/states.js';
 import { CameraSentences } from './camera-sentences.js';
 import { ClipRequest } from './clip-request.js';
 import { Tracks } from './tracks.js';
 import { playAt } from './play-at.js';
-import { ClipRequests } from '../../parts/retries.js';
 import { TruckCalendar } from './truck-calendar.js';
 import { tracksOf, resolutionOf, type Selection, zoomed } from './coverage.rules.js';
 import { useWidth } from '../../parts/width.js';
 import { dayOf, rangeText } from '../../parts/zone.rules.js';
 
 const LIVE_MS = 10_000;
+/** Around a click beside a recording. */
+const NEAR_MS = 15 * 60_000;
 /** Of the page, in pixels. */
 const MAX_WIDTH = 1_440;
 
@@ -43,12 +44,6 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
   // By the width of the window, so that the call does not wait for the layout of the page.
   const resolution = resolutionOf(from, to, Math.min(innerWidth, MAX_WIDTH));
   const coverage = useLoad('/coverage', { ...range, resolution }, LIVE_MS);
-  // The marks are loaded after the tracks, so that these queries do not slow down the coverage, which takes longest.
-  const markPath = <const Path extends string>(path: Path) => (coverage.data === undefined ? undefined : path);
-  const within = { ...truck, overlaps: overlapsOf(range.from, range.to), pageSize: 100 };
-  const requests = useLoad(markPath('/video-requests'), within, LIVE_MS);
-  const available = { ...within, status: 'available' };
-  const expiring = useLoad(markPath('/recordings'), available);
   const show = ([start, end]: readonly [number, number]) =>
     change({ from: iso(start), to: iso(end) }, { replace: true });
   return (
@@ -77,8 +72,6 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
               to={to}
               zone={zone}
               width={width}
-              requests={requests.data?.data ?? []}
-              expiring={expiring.data?.data ?? []}
               selection={selection}
               onSelect={(next) => {
                 setMessage('');
@@ -88,7 +81,7 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
               onChoose={() => setTimeout(() => panel.current?.querySelector('button')?.focus())}
               onPlay={(camera, time) => {
                 const cameras = tracksOf(data).map((track) => track.camera);
-                playAt({ ...truck, camera, cameras, time, zone, slack: ((to - from) / width) * 4 })
+                playAt({ ...truck, camera, cameras, time, zone, slack: Math.max(NEAR_MS, ((to - from) / width) * 4) })
                   .then(setMessage)
                   .catch((error: unknown) => setMessage(callErrorOf(error).message));
               }}
@@ -117,15 +110,17 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
           panel={panel}
         />
       )}
-      <ClipRequests requests={requests.data?.data ?? []} from={from} to={to} zone={zone} />
       <CsvButton path="/coverage" filters={range} />
-      {may('operator') && (
-        <p class="actions">
+      <p class="actions">
+        <a class="button" href={linkTo('clips', range)}>
+          Clip requests of this range
+        </a>
+        {may('operator') && (
           <a class="button" href={linkTo('holds', { new: 1, ...range })}>
             Hold this range
           </a>
-        </p>
-      )}
+        )}
+      </p>
     </section>
   );
 }
@@ -145,15 +140,12 @@ interface RangeProps {
 function RangeButtons({ from, to, zone, onRange }: RangeProps) {
   const shift = (direction: number) => onRange([from + direction * (to - from), to + direction * (to - from)]);
   const middle = (from + to) / 2;
-  const end = dayOf(Date.now(), zone)[1];
   const buttons: Readonly<Record<string, () => void>> = {
     Earlier: () => shift(-1),
     Later: () => shift(1),
     'Zoom in': () => onRange(zoomed(from, to, 0.5, middle)),
     'Zoom out': () => onRange(zoomed(from, to, 2, middle)),
-    'Last hour': () => onRange([Date.now() - 3_600_000, Date.now() + 60_000]),
     Today: () => onRange(dayOf(Date.now(), zone)),
-    Month: () => onRange([end - 31 * 86_400_000, end]),
   };
   return (
     <div class="actions">

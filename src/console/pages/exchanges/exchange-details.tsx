@@ -1,14 +1,8 @@
-import type {
-  Exchange,
-  ExchangeDetail,
-  ExchangeMessage,
-  ExchangeReference,
-} from '../../../contracts/admin/exchange.dto.js';
+import type { Exchange, ExchangeDetail, ExchangeMessage } from '../../../contracts/admin/exchange.dto.js';
 import { linkTo, linkWith } from '../../client/links.js';
 import { useHaulerName } from '../../client/haulers.js';
-import { useLoad } from '../../client/load.js';
 import { useSession } from '../../client/session.js';
-import { Difference, Json } from '../../parts/json.js';
+import { Json } from '../../parts/json.js';
 import { Card, Detail, DetailHead, ResponseBadge } from '../../parts/states.js';
 import { Facts, formatBytes, formatCount, Id, KeyPrefix, Time } from '../../parts/values.js';
 import { titleOf } from './exchange-title.rules.js';
@@ -16,7 +10,7 @@ import { ReplayOne } from './replay.js';
 
 const MAX_REFERENCES = 8;
 
-/** One exchange: the explanation first, then both messages, then the difference from the attempt before. */
+/** One exchange: the explanation first, then both messages. */
 export function ExchangeDetails({ id, query }: { id: string; query: URLSearchParams }) {
   return (
     <Detail
@@ -31,7 +25,6 @@ export function ExchangeDetails({ id, query }: { id: string; query: URLSearchPar
             <Message title="Request" message={data.request} />
             <Message title="Response" message={data.response} />
           </div>
-          <EarlierAttempt exchange={data} />
         </>
       )}
     </Detail>
@@ -49,7 +42,9 @@ function Summary({ exchange }: { exchange: ExchangeDetail }) {
       badge={<ResponseBadge exchange={exchange} />}
       facts={{
         Time: <Time value={exchange.at} />,
-        ...(isPartner || haulerId === null ? {} : { Hauler: haulerName(haulerId) }),
+        Hauler: !isPartner && haulerId !== null && (
+          <a href={linkTo('haulers', { id: haulerId })}>{haulerName(haulerId)}</a>
+        ),
       }}
     >
       <p class="notice">{exchange.explanation}</p>
@@ -62,23 +57,13 @@ function Summary({ exchange }: { exchange: ExchangeDetail }) {
           ),
           Path: <code>{exchange.path}</code>,
           Duration: `${formatCount(exchange.durationMs)} ms`,
-          Hauler: !isPartner && haulerId !== null && (
-            <>
-              {haulerName(haulerId)} <Id value={haulerId} />
-            </>
-          ),
           Reason: exchange.reason !== undefined && (
             <a href={linkTo('exchanges', { direction: exchange.direction, reason: exchange.reason })}>
               {exchange.reason}
             </a>
           ),
           Connection: !isPartner && connectionId !== null && (
-            <>
-              <a href={linkTo('connections', { id: connectionId })}>
-                {exchange.interface} connection of {haulerName(haulerId)}
-              </a>{' '}
-              <Id value={connectionId} />
-            </>
+            <a href={linkTo('connections', { id: connectionId })}>{exchange.interface}</a>
           ),
           Key: keyPrefix === null ? undefined : <KeyPrefix value={keyPrefix} />,
           'Request id': requestId === null ? undefined : <Id value={requestId} />,
@@ -119,18 +104,11 @@ function Message({ title, message }: { title: string; message: ExchangeMessage |
           <Body title={title} message={message} />
           <details>
             <summary>Headers ({Object.keys(message.headers).length})</summary>
-            <dl class="headers">
-              {Object.entries(message.headers).map(([name, value]) => (
-                <div key={name}>
-                  <dt>
-                    <code>{name}</code>
-                  </dt>
-                  <dd>
-                    <code>{value}</code>
-                  </dd>
-                </div>
-              ))}
-            </dl>
+            <Facts
+              of={Object.fromEntries(
+                Object.entries(message.headers).map(([name, value]) => [name, <code key={name}>{value}</code>]),
+              )}
+            />
           </details>
         </>
       )}
@@ -166,51 +144,4 @@ function jsonOf(text: string | undefined): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Kinds of references that two attempts at the same operation share, the most specific first. */
-const SPECIFIC: readonly ExchangeReference['kind'][] = [
-  'idempotencyKey',
-  'ticketNumber',
-  'accountName',
-  'videoRequestId',
-  'recordingId',
-  'partnerRequestId',
-  'truckId',
-  'siteId',
-];
-
-const mostSpecific = (references: readonly ExchangeReference[]): ExchangeReference | undefined =>
-  SPECIFIC.map((kind) => references.find((each) => each.kind === kind)).find((each) => each !== undefined);
-
-/** The last exchange before this one with the same reference, and the difference between their requests. */
-function EarlierAttempt({ exchange }: { exchange: ExchangeDetail }) {
-  const reference = mostSpecific(exchange.references);
-  const { data } = useLoad(reference === undefined ? undefined : '/exchanges', {
-    reference: reference === undefined ? undefined : `${reference.kind}:${reference.value}`,
-    direction: exchange.direction,
-    to: exchange.at,
-    pageSize: 20,
-  });
-  const earlier = data?.data.find(({ id, route }) => id !== exchange.id && route === exchange.route);
-  const { data: detail } = useLoad(earlier === undefined ? undefined : `/exchanges/${earlier.id}`);
-  if (earlier === undefined) return null;
-  const before = jsonOf(detail?.request.body?.text);
-  const after = jsonOf(exchange.request.body?.text);
-  return (
-    <Card title="Difference from the attempt before" label="Earlier attempt">
-      <p>
-        <a href={linkTo('exchanges', { id: earlier.id })}>
-          <Time value={earlier.at} />
-        </a>{' '}
-        <ResponseBadge exchange={earlier} />
-      </p>
-      {before !== undefined && after !== undefined && (
-        <Difference before={before} after={after} titles={['Before', 'This exchange']} />
-      )}
-      {detail !== undefined && exchange.method === 'GET' && (
-        <p class="hint">{detail.path === exchange.path ? 'The path is the same.' : `Its path was ${detail.path}`}</p>
-      )}
-    </Card>
-  );
 }

@@ -1,9 +1,8 @@
 import type { Exchange } from '../../../contracts/admin/exchange.dto.js';
 import { INTERFACES } from '../../../contracts/common/interfaces.values.js';
-import { change, open, type PageProps } from '../../client/address.js';
-import { type Change, linkTo, linkWith } from '../../client/links.js';
+import { change, type PageProps } from '../../client/address.js';
+import { linkWith } from '../../client/links.js';
 import { useConnectionChoices, useHaulerName } from '../../client/haulers.js';
-import { useAll } from '../../client/load.js';
 import { useSession } from '../../client/session.js';
 import { BY_HAULER, byChoice, byLink, byText, byTime, chosenOf, type Filter } from '../../parts/filters.js';
 import { Chooser } from '../../parts/forms.js';
@@ -12,7 +11,6 @@ import { Empty, StatusBadge } from '../../parts/states.js';
 import { formatCount, KeyPrefix, Prose, Time } from '../../parts/values.js';
 import { ExchangeCounts } from './exchange-counts.js';
 import { ExchangeDetails } from './exchange-details.js';
-import { ReasonCounts } from './exchange-reasons.js';
 import { titleOf } from './exchange-title.rules.js';
 import { ReplayAll } from './replay.js';
 
@@ -22,8 +20,12 @@ const DIRECTIONS = [
   ['inbound', 'to this service'],
   ['outbound', 'of this service'],
 ] as const;
-/** Those behind "More filters". */
-const FOLDED = ['from', 'direction', 'interface', 'status', 'errorCode', 'requestId', 'to', 'connectionId', 'apiKeyId'];
+const FAILED = [
+  ['true', 'failed'],
+  ['false', 'succeeded'],
+] as const;
+/** Fields behind "More filters". */
+const FOLDED = ['from', 'to', 'direction', 'interface', 'status', 'connectionId', 'rehearsed'];
 
 export function ExchangesPage({ query }: PageProps) {
   const id = query.get('id');
@@ -40,73 +42,59 @@ function ExchangeList({ query }: PageProps) {
   const chosen = chosenOf(query, filters);
   const asked = within(query, chosen);
   return (
-    <>
-      <Presets query={query} />
-      <ListPage
-        path="/exchanges"
-        query={query}
-        filters={filters}
-        asked={(given) => within(query, given)}
-        folded={!FOLDED.some((name) => query.has(name) && !isOfPreset(query, name))}
-        everyMs={query.has('cursor') ? undefined : LIVE_MS}
-        pageSize={50}
-        hasCsv
-        label="Exchanges"
-        columns={columnsOf(query, isPartner ? undefined : haulerName)}
-        keyOf={({ id }) => id}
-        empty={
-          <Empty title={`No exchange in ${PERIODS[periodOf(query)].text}.`}>
-            Every call of a partner and every call to a partner appears here. <code>EXCHANGE_LOG=off</code> switches
-            this off. <a href={linkWith('exchanges', query, { period: 'all' })}>Show all that are kept</a>
-          </Empty>
-        }
-      >
-        {(rows) =>
-          !isPartner && (
-            <>
-              {!namesOne(chosen) && <ExchangeCounts filters={asked} query={query} />}
-              {!namesOne(chosen) && <ReasonCounts filters={asked} query={query} />}
-              {rows.length > 0 && Object.keys(chosen).length > 0 && (
-                <div class="actions">
-                  <ReplayAll key={JSON.stringify(chosen)} filters={asked} />
-                </div>
-              )}
-            </>
-          )
-        }
-      </ListPage>
-    </>
+    <ListPage
+      path="/exchanges"
+      query={query}
+      filters={filters}
+      asked={(given) => within(query, given)}
+      folded={!FOLDED.some((name) => query.has(name))}
+      everyMs={query.has('cursor') ? undefined : LIVE_MS}
+      pageSize={50}
+      hasCsv
+      label="Exchanges"
+      columns={columnsOf(query, isPartner ? undefined : haulerName)}
+      keyOf={({ id }) => id}
+      empty={
+        <Empty title={`No exchange in ${PERIODS[periodOf(query)].text}.`}>
+          Every call of a partner and every call to a partner appears here. <code>EXCHANGE_LOG=off</code> switches this
+          off. <a href={linkWith('exchanges', query, { period: 'all' })}>Show all that are kept</a>
+        </Empty>
+      }
+    >
+      {(rows) =>
+        !isPartner && (
+          <>
+            {!namesOne(chosen) && <ExchangeCounts filters={asked} query={query} />}
+            {rows.length > 0 && Object.keys(chosen).length > 0 && (
+              <ReplayAll key={JSON.stringify(chosen)} filters={asked} />
+            )}
+          </>
+        )
+      }
+    </ListPage>
   );
 }
 
-/** A partner has no choice of haulers and keys, and that of a connection none of its direction and interface. */
+/** A partner has no choice of haulers, and that of a connection none of its direction and interface. */
 function useFilters(): readonly Filter[] {
   const { isPartner, connectionInterface } = useSession();
   const connections = useConnectionChoices() ?? [];
-  const keys = useAll(isPartner ? undefined : '/api-keys').data ?? [];
   const ofBothWays = [byChoice('direction', 'Direction', DIRECTIONS), byChoice('interface', 'Interface', INTERFACES)];
-  const ofAdmins = [
-    byChoice('connectionId', 'Connection', connections),
-    byChoice(
-      'apiKeyId',
-      'API key',
-      keys.map(({ id, prefix, name }) => [id, `${prefix}… ${name ?? ''}`] as const),
-    ),
-  ];
   return [
     byText('reference', 'Reference', 'ticketNumber:IN-204817'),
     ...(isPartner ? [] : [BY_HAULER]),
+    byChoice('failed', 'Outcome', FAILED),
     BY_PERIOD,
     byTime('from', 'From'),
     byTime('to', 'Until'),
     byChoice('status', 'Response', STATUSES),
     ...(connectionInterface === undefined ? ofBothWays : [byLink('direction'), byLink('interface')]),
-    byText('errorCode', 'Error code', 'such as NOT_FOUND'),
-    byText('requestId', 'Request id'),
-    ...(isPartner ? [] : ofAdmins),
+    ...(isPartner ? [] : [byChoice('connectionId', 'Connection', connections)]),
     byChoice('rehearsed', 'Rehearsals', [['false', 'Left out']], 'Included'),
-    byLink('reason'),
-    byLink('failed'),
+    byLink('apiKeyId', 'API key'),
+    byLink('errorCode', 'Error code'),
+    byLink('requestId', 'Request id'),
+    byLink('reason', 'Reason'),
   ];
 }
 
@@ -151,43 +139,6 @@ const BY_PERIOD: Filter = {
     />
   ),
 };
-
-interface Preset {
-  readonly title: string;
-  readonly query: () => Change;
-  readonly isFor: 'inbound' | 'outbound';
-}
-
-const PRESETS: readonly Preset[] = [
-  { title: 'Refused pushes', query: () => ({ direction: 'inbound', failed: 'true' }), isFor: 'inbound' },
-  { title: 'Failing calls to partners', query: () => ({ direction: 'outbound', failed: 'true' }), isFor: 'outbound' },
-];
-
-/** A direction is a part of two presets, which do not need the other filters. */
-const isOfPreset = (query: URLSearchParams, name: string): boolean =>
-  name === 'direction' && (query.has('failed') || query.has('reason'));
-
-/** What people look for most often. */
-function Presets({ query }: PageProps) {
-  const { isPartner, connectionInterface } = useSession();
-  const own = connectionInterface === undefined ? 'inbound' : 'outbound';
-  const isPressed = (preset: Change) => Object.entries(preset).every(([name, value]) => query.get(name) === value);
-  return (
-    <p class="actions" role="group" aria-label="Views">
-      {PRESETS.filter(({ isFor }) => !isPartner || isFor === own).map((preset) => (
-        <button
-          key={preset.title}
-          type="button"
-          aria-pressed={isPressed(preset.query())}
-          onClick={() => open(linkTo('exchanges', preset.query()))}
-        >
-          {preset.title}
-        </button>
-      ))}
-      {query.size > 0 && <a href={linkTo('exchanges')}>Show everything</a>}
-    </p>
-  );
-}
 
 const columnsOf = (
   query: URLSearchParams,

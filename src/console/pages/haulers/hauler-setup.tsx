@@ -1,14 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import type { ApiKey } from '../../../contracts/admin/api-key.dto.js';
 import type { Connection } from '../../../contracts/admin/connection.dto.js';
-import type { AdminRole } from '../../../contracts/common/roles.values.js';
 import { linkTo } from '../../client/links.js';
-import { useLoad, useNow } from '../../client/load.js';
+import { useAll } from '../../client/load.js';
 import { useSession } from '../../client/session.js';
-import { CallState, Card, Loading, keyState } from '../../parts/states.js';
-import { formatCount, Time } from '../../parts/values.js';
-
-const LIVE_MS = 5_000;
+import { HealthState } from '../../parts/health.js';
+import { Card, keyState, Loading } from '../../parts/states.js';
+import { Time } from '../../parts/values.js';
 
 interface Step {
   readonly title: string;
@@ -17,116 +14,67 @@ interface Step {
   readonly href: string;
   /** What exists already; nothing while the step is open. */
   readonly done: ComponentChildren;
-  /** The role that the page needs for it; `admin` by default. */
-  readonly needs?: AdminRole;
   /** It is refused to a session that is limited to haulers. */
   readonly isOfAllHaulers?: boolean;
 }
 
-/** The steps of a hauler; undefined until it is known. Without the platform side it needs only a key. */
+/** The steps of a hauler; undefined until they are known. Without the platform side it needs only a key. */
 function useSteps(haulerId: string): readonly Step[] | undefined {
   const { hasPlatform } = useSession();
-  const now = useNow(60_000);
-  const keys = useLoad('/api-keys', { haulerId, pageSize: 100 }, LIVE_MS).data?.data;
-  const connections = useLoad(hasPlatform ? '/connections' : undefined, { haulerId, pageSize: 100 }, LIVE_MS).data
-    ?.data;
-  const site = connections?.find((each) => each.interface === 'site');
-  const vision = connections?.find((each) => each.interface === 'vision');
-  const trucks = useLoad(vision && '/video-subscriptions', { connectionId: vision?.id, pageSize: 1 }, LIVE_MS).data;
-  if (keys === undefined) return undefined;
-  const usable = keys.filter((key) => isUsable(key, now) && (!hasPlatform || key.interfaces.some(isPush)));
-  if (!hasPlatform) return [keyStep(haulerId, usable, false)];
-  if (connections === undefined || (vision !== undefined && trucks === undefined)) return undefined;
-  const count = trucks?.pagination.totalItems ?? 0;
-  const newVision = linkTo('connections', { new: 1, haulerId, interface: 'vision' });
+  const keys = useAll('/api-keys', { haulerId }).data;
+  const connections = useAll(hasPlatform ? '/connections' : undefined, { haulerId }).data;
+  if (keys === undefined || (hasPlatform && connections === undefined)) return undefined;
+  const interfaces = hasPlatform ? (['scale', 'account'] as const) : (['site', 'vision'] as const);
+  const key = keys.find(
+    (each) =>
+      ['active', 'expiring'].includes(keyState(each, Date.now())) &&
+      interfaces.some((name) => each.interfaces.includes(name)),
+  );
+  const ofKey: Step = {
+    title: hasPlatform ? 'Tickets and accounts' : 'Sites and videos',
+    action: `issue a key for the partner who ${hasPlatform ? 'pushes tickets and accounts' : 'reads sites and videos'}`,
+    href: linkTo('keys', { new: 1, haulerId, interfaces: interfaces.join() }),
+    isOfAllHaulers: true,
+    done: key && (key.lastUsedAt === null ? 'The key was not used yet.' : <Used at={key.lastUsedAt} />),
+  };
+  if (!hasPlatform) return [ofKey];
+  const stepOf = (kind: Connection['interface'], title: string, action: string): Step => {
+    const found = connections?.find((each) => each.interface === kind);
+    const href = linkTo('connections', { new: 1, haulerId, interface: kind });
+    return { title, action, href, done: found && <Connected connection={found} /> };
+  };
   return [
-    keyStep(haulerId, usable, true),
-    {
-      title: 'Disposal sites',
-      action: 'connect the partner who lists disposal sites (Site)',
-      href: linkTo('connections', { new: 1, haulerId, interface: 'site' }),
-      done: site && <Connected connection={site} />,
-    },
-    {
-      title: 'Videos',
-      action: 'connect the partner who records videos (Vision)',
-      href: newVision,
-      done: vision && <Connected connection={vision} />,
-    },
-    {
-      title: 'Trucks',
-      needs: vision === undefined ? 'admin' : 'operator',
-      action: 'follow the cameras of a truck',
-      href: vision === undefined ? newVision : linkTo('connections', { id: vision.id, follow: 1 }),
-      done: vision !== undefined && count > 0 && (
-        <a href={linkTo('connections', { id: vision.id })}>
-          {formatCount(count)} {count === 1 ? 'subscription' : 'subscriptions'}
-        </a>
-      ),
-    },
+    ofKey,
+    stepOf('site', 'Disposal sites', 'connect the partner who lists disposal sites (Site)'),
+    stepOf('vision', 'Videos', 'connect the partner who records videos (Vision)'),
   ];
 }
 
-/** The keys of a partner who pushes; without the platform side, of one who reads. */
-function keyStep(haulerId: string, usable: readonly ApiKey[], isPlatform: boolean): Step {
-  const used = usable.find(({ lastUsedAt }) => lastUsedAt !== null);
-  return {
-    title: isPlatform ? 'Tickets and accounts' : 'Sites and videos',
-    action: isPlatform
-      ? 'issue a key for the partner who pushes tickets and accounts'
-      : 'issue a key for the partner who reads sites and videos',
-    href: linkTo('keys', { new: 1, haulerId, interfaces: isPlatform ? 'scale,account' : 'site,vision' }),
-    isOfAllHaulers: true,
-    done: usable.length > 0 && (
-      <>
-        {used === undefined ? (
-          'A key is issued, and not used yet: send it to the partner.'
-        ) : (
-          <>
-            Key last used <Time value={used.lastUsedAt} />.
-          </>
-        )}
-      </>
-    ),
-  };
-}
-
-const isOpen = ({ done }: Step): boolean => done === undefined || done === false;
-/** Whether the session may take a step. */
-function useMayTake(): (step: Step) => boolean {
-  const { may, haulers } = useSession();
-  return ({ needs = 'admin', isOfAllHaulers = false }) => may(needs) && !(isOfAllHaulers && haulers !== undefined);
-}
-
-const isUsable = (key: ApiKey, now: number): boolean => ['active', 'expiring'].includes(keyState(key, now));
-const isPush = (name: string): boolean => name === 'scale' || name === 'account';
-
-const Connected = ({ connection }: { connection: Connection }) => (
+const Used = ({ at }: { at: string }) => (
   <>
-    <a href={linkTo('connections', { id: connection.id })}>{connection.baseUrl}</a> <CallState of={connection} />
+    Key last used <Time value={at} />.
   </>
 );
 
-/** The steps of a hauler, each with what exists, and the next one as a button. */
+const Connected = ({ connection }: { connection: Connection }) => (
+  <>
+    <a href={linkTo('connections', { id: connection.id })}>{connection.baseUrl}</a> <HealthState of={connection} />
+  </>
+);
+
+/** The steps of a hauler: what exists, and what comes next. */
 export function SetupSteps({ haulerId }: { haulerId: string }) {
-  const mayTake = useMayTake();
+  const { may, haulers } = useSession();
   const steps = useSteps(haulerId);
   if (steps === undefined) return <Loading />;
-  const next = steps.find((step) => isOpen(step) && mayTake(step));
+  const mayTake = ({ isOfAllHaulers = false }: Step) => may('admin') && !(isOfAllHaulers && haulers !== undefined);
   return (
-    <Card title={next === undefined ? 'Set up' : `Next: ${next.action}`} label="Set up">
+    <Card title="Set up">
       <ol class="steps">
         {steps.map((step) => (
-          <li key={step.title} class={isOpen(step) ? '' : 'done'}>
+          <li key={step.title} class={step.done === undefined ? '' : 'done'}>
             <strong>{step.title}</strong>
-            {!isOpen(step) && <div>{step.done}</div>}
-            {isOpen(step) && mayTake(step) && (
-              <div>
-                <a class={`button ${step === next ? 'primary' : ''}`} href={step.href}>
-                  {upperFirst(step.action)}
-                </a>
-              </div>
-            )}
+            <div>{step.done ?? (mayTake(step) && <a href={step.href}>Next: {step.action}</a>)}</div>
           </li>
         ))}
       </ol>
@@ -134,22 +82,11 @@ export function SetupSteps({ haulerId }: { haulerId: string }) {
   );
 }
 
-/** What to do next for a hauler; nothing but the way to its steps if all is done. */
-export function NextStep({ haulerId }: { haulerId: string }) {
-  const mayTake = useMayTake();
-  const next = useSteps(haulerId)?.find((step) => isOpen(step) && mayTake(step));
-  return (
-    <p class="actions">
-      {next !== undefined && (
-        <a class="button primary" href={next.href}>
-          Next: {next.action}
-        </a>
-      )}
-      <a class="button" href={linkTo('haulers', { id: haulerId })}>
-        Show all steps of this hauler
-      </a>
-    </p>
-  );
-}
-
-const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+/** Leads from a new key or connection to what comes next. */
+export const NextStep = ({ haulerId }: { haulerId: string }) => (
+  <p class="actions">
+    <a class="button" href={linkTo('haulers', { id: haulerId })}>
+      Next step of this hauler
+    </a>
+  </p>
+);

@@ -1,11 +1,10 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { StoredRecording } from '../../../contracts/admin/recording.dto.js';
-import { get } from '../../client/api.js';
+import { useAll } from '../../client/load.js';
 import { overlapsOf } from '../../parts/filters.js';
 
 /** Loaded before and after the moment that is played. */
 export const AROUND_MS = 30 * 60_000;
-const MAX_PAGES = 20;
 
 export interface LoadedRecordings {
   readonly recordings: readonly StoredRecording[];
@@ -19,36 +18,12 @@ export interface LoadedRecordings {
 /** The stored recordings of a truck around the moment that is played. */
 export function useRecordingsAround({ connectionId, truckId }: StoredRecording, moment: number): LoadedRecordings {
   const [center, setCenter] = useState(moment);
-  const [byId, setById] = useState<ReadonlyMap<string, StoredRecording>>(new Map());
-  const [isLoaded, setLoaded] = useState(false);
-  const [from, to] = [center - AROUND_MS, center + AROUND_MS].map((time) => new Date(time).toISOString()) as [
-    string,
-    string,
-  ];
-  useEffect(() => {
-    let isCurrent = true;
-    const load = async () => {
-      for (let page = 1, pages = 1; page <= Math.min(pages, MAX_PAGES) && isCurrent; page++) {
-        const list = await get('/recordings', {
-          connectionId,
-          truckId,
-          status: 'stored',
-          overlaps: overlapsOf(from, to),
-          pageSize: 100,
-          page,
-        });
-        pages = list.pagination.totalPages;
-        setById((known) => new Map([...known, ...list.data.map((each) => [each.id, each] as const)]));
-      }
-      setLoaded(true);
-    };
-    // Without an answer it plays what is loaded; the page reads the recording itself again and shows the error.
-    void load().catch(() => setLoaded(true));
-    return () => {
-      isCurrent = false;
-    };
-  }, [connectionId, truckId, center]);
+  const iso = (time: number) => new Date(time).toISOString();
+  const range = { from: iso(center - AROUND_MS), to: iso(center + AROUND_MS) };
+  const within = { connectionId, truckId, status: 'stored', overlaps: overlapsOf(range.from, range.to) };
+  const { data, error } = useAll('/recordings', within);
   // By the latest centre: a picture that plays calls the `follow` of its start, ten times a second.
   const follow = (time: number) => setCenter((now) => (Math.abs(time - now) > AROUND_MS / 2 ? time : now));
-  return { recordings: [...byId.values()], isLoaded, range: { from, to }, follow };
+  // Without an answer it plays what is loaded; the page reads the recording itself again and shows the error.
+  return { recordings: data ?? [], isLoaded: (data ?? error) !== undefined, range, follow };
 }

@@ -2,14 +2,14 @@ import type { RecordingDetails, StoredRecording } from '../../../contracts/admin
 import { RECORDING_STATUSES } from '../../../contracts/admin/footage.values.js';
 import type { PageProps } from '../../client/address.js';
 import { linkTo, linkToFilter, linkWith } from '../../client/links.js';
+import { useSession } from '../../client/session.js';
 import { BY_VISION_CONNECTION, byChoice, byText, byTime, zoneOf } from '../../parts/filters.js';
 import { type Column, ListPage } from '../../parts/listing.js';
-import { Badge, Card, Detail, DetailHead, Empty } from '../../parts/states.js';
+import { Badge, Card, Detail, DetailHead, Empty, State } from '../../parts/states.js';
 import { formatBytes, formatSeconds, Time } from '../../parts/values.js';
 import { rangeText } from '../../parts/zone.rules.js';
 import { cameraLabel } from '../coverage/coverage-sentence.rules.js';
 import { Player } from '../player/player.js';
-import { SIZE, START, STATE } from './recording-columns.js';
 import { lifeOf } from './recording-life.rules.js';
 import { RecordingGallery } from './recording-gallery.js';
 import { RecordedTickets } from './recorded-tickets.js';
@@ -63,47 +63,57 @@ const viewOf = (query: URLSearchParams): keyof typeof VIEWS =>
   VIEW_NAMES.find((view) => view === query.get('view')) ??
   (query.has('status') || query.has('source') ? 'list' : 'gallery');
 
-function RecordingList({ query }: PageProps) {
+/** Also of the connection of a partner, by its key: the files are not played there, and each is fetched again in its row. */
+export function RecordingList({ query }: PageProps) {
+  const { isPartner } = useSession();
   return (
     <ListPage
       path="/recordings"
       query={query}
-      filters={FILTERS}
+      filters={isPartner ? FILTERS.slice(1) : FILTERS}
       everyMs={LIVE_MS}
       hasCsv
       label="Recordings"
-      columns={columnsOf(query)}
+      columns={isPartner ? PARTNERS_COLUMNS : [linkColumn(query), ...COLUMNS]}
       keyOf={({ id }) => id}
-      empty={
-        <Empty title="No recording yet.">
-          Subscribe to a truck or request a clip: <a href={linkTo('coverage')}>Coverage</a> shows the trucks.
-        </Empty>
-      }
+      empty={<Empty title="No recording yet.">What the lists of a partner have, and each clip, appears here.</Empty>}
     >
-      <RetryFiltered query={query} />
+      {!isPartner && <RetryFiltered query={query} />}
     </ListPage>
   );
 }
 
-const columnsOf = (query: URLSearchParams): readonly Column<StoredRecording>[] => [
-  {
-    title: 'Recording',
-    cell: ({ id, truckId, cameraId, status }) => (
-      <a href={linkWith('recordings', query, { play: id })}>
-        {status === 'stored' ? 'Play' : 'Open'} {truckId}, {cameraId}
-      </a>
-    ),
-  },
-  START,
+const linkColumn = (query: URLSearchParams): Column<StoredRecording> => ({
+  title: 'Recording',
+  cell: ({ id, truckId, cameraId, status }) => (
+    <a href={linkWith('recordings', query, { play: id })}>
+      {status === 'stored' ? 'Play' : 'Open'} {truckId}, {cameraId}
+    </a>
+  ),
+});
+
+const COLUMNS: readonly Column<StoredRecording>[] = [
+  { title: 'Start', cell: ({ startTime }) => <Time value={startTime} /> },
   { title: 'Length', isNumber: true, cell: ({ durationSeconds }) => formatSeconds(durationSeconds) },
   { title: 'Source', cell: ({ source }) => source },
-  STATE,
+  { title: 'State', cell: ({ status, reason = null }) => <State value={status} reason={reason} /> },
   {
     title: 'Link expires',
     cell: ({ status, expiresAt }) =>
       status === 'stored' ? <span class="muted">not needed</span> : <Time value={expiresAt} />,
   },
-  SIZE,
+  {
+    title: 'Size',
+    isNumber: true,
+    cell: ({ sizeBytes }) => (sizeBytes === undefined ? '–' : formatBytes(sizeBytes)),
+  },
+];
+
+const PARTNERS_COLUMNS: readonly Column<StoredRecording>[] = [
+  { title: 'Camera', cell: ({ truckId, cameraId }) => `${truckId}, ${cameraId}` },
+  { title: 'Your id', cell: ({ partnerRecordingId }) => <code>{partnerRecordingId}</code> },
+  ...COLUMNS,
+  { title: 'Retry', cell: (recording) => <RetryRecording recording={recording} /> },
 ];
 
 function OneRecording({ id, query }: { id: string; query: URLSearchParams }) {

@@ -45,17 +45,10 @@ export function Shares({ recordings, ticketId, first }: SharesProps) {
     setOpen(true);
   };
   const create = async (values: FormData) => {
-    const { days, ...fields } = bodyOf<Omit<BodyOf<'POST', SharesPath>, 'expiresAt'> & { days: number }>(values, {
-      days: Number,
+    const body = bodyOf<BodyOf<'POST', SharesPath>>(values, {
+      expiresAt: (days) => new Date(Date.now() + Number(days) * DAY_MS).toISOString(),
     });
-    const expiresAt = new Date(Date.now() + days * DAY_MS).toISOString();
-    setCreated(
-      await send('POST', `/recordings/${id}/shares`, {
-        ...fields,
-        expiresAt,
-        ...(ticketId === undefined ? {} : { ticketId }),
-      }),
-    );
+    setCreated(await send('POST', `/recordings/${id}/shares`, ticketId === undefined ? body : { ...body, ticketId }));
     setOpen(false);
   };
   return (
@@ -78,7 +71,7 @@ export function Shares({ recordings, ticketId, first }: SharesProps) {
             isRequired
             hint="such as the number of the dispute; the link does not show it"
           />
-          <Select name="days" label="The link works for" choices={LIFETIMES} value={DEFAULT_DAYS} />
+          <Select name="expiresAt" label="The link works for" choices={LIFETIMES} value={DEFAULT_DAYS} />
         </Form>
       ) : (
         canWrite && (
@@ -111,15 +104,9 @@ const NewLink = ({ created: { url }, onClose }: { created: CreatedRecordingShare
   </div>
 );
 
-const STATUS_TITLES: Readonly<Record<RecordingShare['status'], string>> = {
-  active: 'active',
-  expired: 'expired',
-  revoked: 'revoked',
-};
-
 const COLUMNS: readonly Column<RecordingShare>[] = [
   { title: 'Reason', cell: ({ reason }) => reason },
-  { title: 'State', cell: ({ status }) => <Badge value={STATUS_TITLES[status]} /> },
+  { title: 'State', cell: ({ status }) => <Badge value={status} /> },
   { title: 'Views', isNumber: true, cell: ({ views }) => views },
   { title: 'Last opened', cell: ({ lastViewedAt }) => <Time value={lastViewedAt} /> },
   { title: 'Expires', cell: ({ expiresAt }) => <Time value={expiresAt} /> },

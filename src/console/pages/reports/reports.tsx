@@ -10,9 +10,8 @@ import { type Column, Table } from '../../parts/listing.js';
 import { Card, Empty, Loadable, Loading } from '../../parts/states.js';
 import { formatCount } from '../../parts/values.js';
 import { rangeText } from '../../parts/zone.rules.js';
-import { ListFindings } from '../connections/list-findings.js';
 import { dayText, RANGES, type Span, spanOf, sumOf, unitsOf } from './reports.rules.js';
-import { DayBars, MaterialShares, ShareBar, tonsText } from './tonnage-pictures.js';
+import { DayBars, MaterialShares, tonsText } from './tonnage-pictures.js';
 
 const GROUPS = [
   ['site', 'Site'],
@@ -65,7 +64,6 @@ export function ReportsPage({ query }: PageProps) {
         <ZoneChoice query={query} />
       </Filters>
       <Report haulerId={haulerId} group={group} span={span} zone={zone} />
-      {haulerId !== undefined && <ListFindings haulerId={haulerId} query={query} />}
     </>
   );
 }
@@ -177,17 +175,12 @@ function Total({ rows }: { rows: readonly TonnageRow[] }) {
 }
 
 function Sums({ rows, isStale }: { rows: readonly TonnageRow[]; isStale: boolean }) {
-  const most = Math.max(...rows.map(({ tons }) => tons));
   const columns: readonly Column<TonnageRow>[] = [
     { title: 'Name', cell: ({ name, key }) => (key === '' ? <span class="muted">without the field</span> : name) },
     {
       title: 'Tons',
       isNumber: true,
-      cell: ({ tons }) => (
-        <span class="tons">
-          {most > 0 && <ShareBar share={tons / most} />} <span class="value">{tonsText(tons)}</span>
-        </span>
-      ),
+      cell: ({ tons }) => tonsText(tons),
     },
     { title: 'Tickets', isNumber: true, cell: ({ tickets }) => formatCount(tickets) },
     ...unitsOf(rows).map((unit) => ({

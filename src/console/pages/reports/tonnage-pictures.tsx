@@ -97,18 +97,13 @@ export function MaterialShares({ materials }: { materials: readonly TonnageRow[]
             <span class="number" translate={false}>
               {Math.round(share * 1_000) / 10} % <span class="hint">{tonsText(tons)} tons</span>
             </span>
-            <ShareBar share={share} />
+            <svg class="share" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
+              <rect class="ground" width="100" height="1" />
+              <rect class="received" width={share * 100} height="1" />
+            </svg>
           </li>
         ))}
       </ul>
     </figure>
   );
 }
-
-/** From 0 to 1; a negative one has no length. */
-export const ShareBar = ({ share }: { share: number }) => (
-  <svg class="share" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
-    <rect class="ground" width="100" height="1" />
-    <rect class="received" width={Math.max(0, share * 100)} height="1" />
-  </svg>
-);

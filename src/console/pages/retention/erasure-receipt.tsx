@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Erasure, ErasureCounts } from '../../../contracts/admin/erasure.dto.js';
 import { useHaulerName } from '../../client/haulers.js';
-import { type Column, Table } from '../../parts/listing.js';
 import { Badge, DetailHead, type Tone } from '../../parts/states.js';
 import { Done, Facts, formatBytes, formatCount, Id, Time } from '../../parts/values.js';
 
@@ -39,7 +38,8 @@ export function Receipt({ erasure, children }: { erasure: Erasure; children?: Co
         }}
       />
       {reason !== undefined && <p class="notice warn">{reason}</p>}
-      <Table label="Numbers" rows={rowsOf(erasure)} columns={columnsOf(status)} keyOf={({ title }) => title} isNarrow />
+      <h3>{status === 'previewed' ? 'Would be erased' : 'Erased'}</h3>
+      <Facts of={countsOf(erasure)} />
       {children}
       <h3>Ends by itself</h3>
       <ul>
@@ -70,23 +70,11 @@ const TITLES: Readonly<Record<keyof ErasureCounts, string>> = {
   findings: 'Parts of lists with errors',
 };
 
-interface CountRow {
-  readonly title: string;
-  readonly count: string;
-}
-
-const columnsOf = (status: Erasure['status']): readonly Column<CountRow>[] => [
-  { title: 'What', cell: ({ title }) => title },
-  { title: status === 'previewed' ? 'Would be erased' : 'Erased', isNumber: true, cell: ({ count }) => count },
-];
-
 /** Without those of which there is nothing. */
-function rowsOf({ preview, erased }: Erasure): CountRow[] {
+function countsOf({ preview, erased }: Erasure): Record<string, string> {
   const counts = preview ?? erased;
-  return (Object.keys(TITLES) as (keyof ErasureCounts)[])
-    .filter((name) => counts[name] > 0)
-    .map((name) => ({
-      title: TITLES[name],
-      count: name === 'bytes' ? formatBytes(counts[name]) : formatCount(counts[name]),
-    }));
+  const names = (Object.keys(TITLES) as (keyof ErasureCounts)[]).filter((name) => counts[name] > 0);
+  return Object.fromEntries(
+    names.map((name) => [TITLES[name], (name === 'bytes' ? formatBytes : formatCount)(counts[name])]),
+  );
 }

@@ -10,7 +10,7 @@ import { ActionButton } from '../../parts/forms.js';
 import { Card, Empty, ErrorBox, Loadable, Loading } from '../../parts/states.js';
 import { Time } from '../../parts/values.js';
 import { isRunning } from '../../parts/sandbox-banner.js';
-import { type Choice, choicesOf, isRealKey } from './sandbox.rules.js';
+import { type Choice, choicesOf } from './sandbox.rules.js';
 import { ScenarioRow, type ScenariosPath } from './scenario-row.js';
 
 const LIVE_MS = 3_000;
@@ -21,8 +21,6 @@ type ClockPath = '/sandbox/clock' | `/sandbox/customers/${string}/clock`;
 interface Subject {
   /** Within a sentence. */
   readonly name: string;
-  /** Its calls are no exercise: each fault is confirmed. */
-  readonly isReal: boolean;
   /** The active scenarios. */
   readonly list: '/sandbox' | `/sandbox/${string}/${string}`;
   readonly scenarios: ScenariosPath;
@@ -30,7 +28,7 @@ interface Subject {
 }
 
 export function SandboxPage({ query }: PageProps) {
-  const { isPartner, owners, demoHaulerId } = useSession();
+  const { isPartner } = useSession();
   const catalogue = useLoad('/sandbox/scenarios');
   if (catalogue.error?.status === 404) {
     return (
@@ -41,7 +39,6 @@ export function SandboxPage({ query }: PageProps) {
   }
   const own = {
     name: 'your own calls',
-    isReal: isRealKey(owners, demoHaulerId),
     list: '/sandbox',
     scenarios: '/sandbox/scenarios',
     clock: '/sandbox/clock',
@@ -61,9 +58,10 @@ export function SandboxPage({ query }: PageProps) {
 function AdminScenarios({ catalogue, query }: PageProps & { catalogue: readonly SandboxScenario[] }) {
   const { demoHaulerId } = useSession();
   const { haulers, isLoaded } = useHaulers();
-  const choices = choicesOf(haulers, useConnections('vision') ?? [], demoHaulerId);
+  const choices = choicesOf(haulers, useConnections('vision') ?? []);
+  const demo = `haulers/${demoHaulerId}`;
   // A real hauler is chosen by a person.
-  const value = query.get('for') ?? choices.find(({ isReal }) => !isReal)?.value;
+  const value = query.get('for') ?? choices.find((each) => each.value === demo)?.value;
   if (!isLoaded) return <Loading />;
   return (
     <>
@@ -78,10 +76,7 @@ function AdminScenarios({ catalogue, query }: PageProps & { catalogue: readonly 
         />
       </div>
       {value === undefined ? (
-        <Empty title="Choose whose calls are faulted.">
-          This service has no demo, so that each scenario faults the calls of a real hauler. You are asked before it
-          does.
-        </Empty>
+        <Empty title="Choose whose calls are faulted." />
       ) : (
         <Switches catalogue={ofSubject(catalogue, value)} subject={subjectOf(value, choices)} />
       )}
@@ -93,12 +88,11 @@ function AdminScenarios({ catalogue, query }: PageProps & { catalogue: readonly 
 const ofSubject = (catalogue: readonly SandboxScenario[], value: string): SandboxScenario[] =>
   catalogue.filter((each) => each.interface.some((name) => (name === 'vision') === value.startsWith('customers/')));
 
-/** One that the list does not have, as in an old address, counts as real. */
 function subjectOf(value: string, choices: readonly Choice[]): Subject {
   const path = `/sandbox/${value}` as `/sandbox/${string}/${string}`;
-  const { name, isReal } = choices.find((each) => each.value === value) ?? { name: value, isReal: true };
+  const { name } = choices.find((each) => each.value === value) ?? { name: value };
   const clock = `${path}/clock` as `/sandbox/customers/${string}/clock`;
-  return { name, isReal, list: path, scenarios: `${path}/scenarios`, clock: value.startsWith('c') ? clock : undefined };
+  return { name, list: path, scenarios: `${path}/scenarios`, clock: value.startsWith('c') ? clock : undefined };
 }
 
 function Switches({ catalogue, subject }: { catalogue: readonly SandboxScenario[]; subject: Subject }) {
@@ -108,11 +102,6 @@ function Switches({ catalogue, subject }: { catalogue: readonly SandboxScenario[
   const running = all.filter((each) => isRunning(each, now));
   return (
     <>
-      {subject.isReal && (
-        <p class="notice warn">
-          <strong>These calls are real:</strong> a scenario faults {subject.name}. You are asked before it does.
-        </p>
-      )}
       {active.error !== undefined && <ErrorBox error={active.error} onRetry={active.reload} />}
       {subject.clock !== undefined && <Clock path={subject.clock} subject={subject} />}
       <ul class="scenarios">
@@ -122,7 +111,7 @@ function Switches({ catalogue, subject }: { catalogue: readonly SandboxScenario[
             scenario={scenario}
             active={running.find(({ name }) => name === scenario.name)}
             path={`${subject.scenarios}/${scenario.name}`}
-            confirmFor={subject.isReal ? subject.name : undefined}
+            of={subject.name}
           />
         ))}
       </ul>
@@ -155,7 +144,7 @@ function Clock({ path, subject }: { path: ClockPath; subject: Subject }) {
           <ActionButton
             key={label}
             label={'advanceTo' in body ? `Move it until ${label}` : `Move it on by ${label}`}
-            confirm={subject.isReal ? `The clock moves on for ${subject.name}, and never back.` : undefined}
+            confirm={`The clock moves on for ${subject.name}, and never back.`}
             work={async () => setClock(await send('POST', path, body))}
           />
         ))}

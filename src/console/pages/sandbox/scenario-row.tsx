@@ -23,39 +23,32 @@ interface RowProps {
   readonly active: ActiveSandboxScenario | undefined;
   /** The path of its calls. */
   readonly path: `${ScenariosPath}/${string}`;
-  /** Whose real calls it faults: asked for before it is switched on. */
-  readonly confirmFor: string | undefined;
+  /** Whose calls it faults: real ones may be among them, so that it is asked first. */
+  readonly of: string;
 }
 
 /** A scenario with what starts or ends it, and the requests and the time that remain. */
-export function ScenarioRow({ scenario, active, path, confirmFor }: RowProps) {
+export function ScenarioRow({ scenario, active, path, of }: RowProps) {
   const { name } = scenario;
   const [bound, setBound] = useState<string>(BOUNDS[3][0]);
-  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
-  const start = () => {
-    const [kind = '', count] = bound.split(':');
-    const parameters = parametersOf(scenario, values);
-    return send('PUT', path, {
-      [kind]: Number(count),
-      ...(Object.keys(parameters).length === 0 ? {} : { parameters }),
-    });
-  };
+  const [kind = '', count] = bound.split(':');
   return (
     <li class={`scenario card ${active === undefined ? '' : 'on'}`}>
       <strong>{name}</strong> <span class="hint">{scenario.interface.join(', ')}</span>
       <p class="hint">{scenario.description}.</p>
       {active === undefined ? (
         <div class="scenario-options">
-          <ScenarioOptions scenario={scenario} bound={bound} onBound={setBound} values={values} onValues={setValues} />
+          <label class="inline">
+            For{' '}
+            <select value={bound} onChange={(event) => setBound(event.currentTarget.value)}>
+              <Options choices={BOUNDS} />
+            </select>
+          </label>
           <ActionButton
             key="start"
             label={`Start ${name}`}
-            confirm={
-              confirmFor === undefined
-                ? undefined
-                : `${name} faults the real calls of ${confirmFor} for ${labelOf(bound)}.`
-            }
-            work={start}
+            confirm={`${name} faults the calls of ${of} for ${labelOf(bound)}.`}
+            work={() => send('PUT', path, { [kind]: Number(count) })}
           />
         </div>
       ) : (
@@ -65,46 +58,6 @@ export function ScenarioRow({ scenario, active, path, confirmFor }: RowProps) {
         </div>
       )}
     </li>
-  );
-}
-
-interface OptionsProps {
-  readonly scenario: SandboxScenario;
-  readonly bound: string;
-  readonly onBound: (bound: string) => void;
-  readonly values: Readonly<Record<string, string>>;
-  readonly onValues: (values: Readonly<Record<string, string>>) => void;
-}
-
-function ScenarioOptions({ scenario, bound, onBound, values, onValues }: OptionsProps) {
-  return (
-    <>
-      <label class="inline">
-        For{' '}
-        <select value={bound} onChange={(event) => onBound(event.currentTarget.value)}>
-          <Options choices={BOUNDS} />
-        </select>
-      </label>
-      {Object.entries(scenario.parameters).map(([name, parameter]) => (
-        <label key={name} class="inline" title={parameter.description}>
-          {name}{' '}
-          <input
-            class="short"
-            placeholder={String(parameter.default)}
-            value={values[name] ?? ''}
-            onInput={(event) => onValues({ ...values, [name]: event.currentTarget.value })}
-          />
-        </label>
-      ))}
-    </>
-  );
-}
-
-/** Numbers where the catalogue has numbers. */
-function parametersOf({ parameters }: SandboxScenario, values: Readonly<Record<string, string>>) {
-  const given = Object.entries(values).filter(([, value]) => value.trim() !== '');
-  return Object.fromEntries(
-    given.map(([name, value]) => [name, typeof parameters[name]?.default === 'number' ? Number(value) : value]),
   );
 }
 

@@ -4,7 +4,6 @@ import { linkTo } from '../../client/links.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { useLoad } from '../../client/load.js';
 import { useSession } from '../../client/session.js';
-import { type Column, Table } from '../../parts/listing.js';
 import { Card, Detail, DetailHead, RunBadge } from '../../parts/states.js';
 import { Facts, formatCount, Id, Time } from '../../parts/values.js';
 import { RunChanges } from './run-changes.js';
@@ -23,7 +22,7 @@ export function RunDetails({ id, query }: { id: string; query: URLSearchParams }
           <RunHead run={data} />
           {data.status === 'held' && <HeldRun run={data} path={path} query={query} />}
           <Card title="Records">
-            <Counts run={data} />
+            <Facts of={Object.fromEntries(SYNC_KINDS.map((kind) => [kind, countsText(data.counts[kind])]))} />
           </Card>
           <Refusals run={data} path={path} query={query} />
           <RunChanges path={path} query={query} />
@@ -59,17 +58,9 @@ function RunHead({ run }: { run: SyncRun }) {
   );
 }
 
-/** One row per count, so that the table fits a phone. Counts that are zero everywhere are left out. */
-function Counts({ run }: { run: SyncRun }) {
-  const names = Object.keys(run.counts.sites) as (keyof SyncCounts)[];
-  const present = names.filter((name, index) => index === 0 || SYNC_KINDS.some((kind) => run.counts[kind][name] > 0));
-  const columns: readonly Column<keyof SyncCounts>[] = [
-    { title: 'Records', cell: (name) => name },
-    ...SYNC_KINDS.map((kind) => ({
-      title: kind,
-      isNumber: true,
-      cell: (name: keyof SyncCounts) => formatCount(run.counts[kind][name]),
-    })),
-  ];
-  return <Table label="Counts" rows={present} columns={columns} keyOf={(name) => name} isNarrow />;
-}
+/** Of each kind, without what there is none of. */
+const countsText = (counts: SyncCounts): string =>
+  Object.entries(counts)
+    .filter(([name, count]) => count > 0 || name === 'received')
+    .map(([name, count]) => `${formatCount(count)} ${name}`)
+    .join(', ');

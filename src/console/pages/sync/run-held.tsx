@@ -5,11 +5,10 @@ import { SYNC_KINDS } from '../../../contracts/admin/sync.values.js';
 import type { PageProps } from '../../client/address.js';
 import { linkTo } from '../../client/links.js';
 import { send } from '../../client/api.js';
-import { useLoad } from '../../client/load.js';
 import { useSession } from '../../client/session.js';
 import { ActionButton } from '../../parts/forms.js';
-import { PageButtons, placeIn } from '../../parts/listing.js';
-import { Badge, Card, Loadable } from '../../parts/states.js';
+import { ListPage } from '../../parts/listing.js';
+import { Badge, Card } from '../../parts/states.js';
 import { formatCount } from '../../parts/values.js';
 import type { RunPath } from './run-changes.js';
 import { countsOf } from './run.rules.js';
@@ -68,26 +67,21 @@ function Decision({ run, path }: { run: SyncRun; path: RunPath }) {
 }
 
 /** The sites of which the run changed something: first those that would lose most. */
-function Tree({ path, query }: PageProps & { path: RunPath }) {
-  const sites = useLoad(`${path}/tree`, placeIn(query, 'tree'));
-  return (
-    <Loadable of={sites}>
-      {({ data, pagination: { page, totalItems, totalPages, next } }) => (
-        <>
-          <ul class="tree" aria-label="Sites">
-            {data.map((site) => (
-              <Site key={site.externalId ?? ''} site={site} />
-            ))}
-          </ul>
-          <PageButtons page={page} last={totalPages} next={next} name="tree">
-            {formatCount(totalItems)} {totalItems === 1 ? 'site' : 'sites'}
-            {totalPages > 1 && `, page ${formatCount(page)} of ${formatCount(totalPages)}`}
-          </PageButtons>
-        </>
-      )}
-    </Loadable>
-  );
-}
+const Tree = ({ path, query }: PageProps & { path: RunPath }) => (
+  <ListPage
+    path={`${path}/tree`}
+    query={query}
+    name="tree"
+    view={(sites) => (
+      <ul class="tree" aria-label="Sites">
+        {sites.map((site) => (
+          <Site key={site.externalId ?? ''} site={site} />
+        ))}
+      </ul>
+    )}
+    empty={null}
+  />
+);
 
 type Change = SyncTreeRecord['change'];
 

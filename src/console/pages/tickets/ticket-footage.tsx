@@ -4,13 +4,13 @@ import type { StoredRecording } from '../../../contracts/admin/recording.dto.js'
 import { linkTo } from '../../client/links.js';
 import { send } from '../../client/api.js';
 import { useLoad } from '../../client/load.js';
-import { zoneOf } from '../../parts/filters.js';
+import { pick, zoneOf } from '../../parts/filters.js';
 import { ActionButton } from '../../parts/forms.js';
-import { Card, Loadable } from '../../parts/states.js';
-import { FootageRangeView } from '../coverage/footage-range.js';
+import { Badge, Card, Loadable } from '../../parts/states.js';
+import { CameraSentences } from '../coverage/camera-sentences.js';
 import { canRequest, momentsOf, recordingAt } from '../coverage/footage.rules.js';
 import { Player } from '../player/player.js';
-import { ClipRequests } from '../../parts/retries.js';
+import { formatCount } from '../../parts/values.js';
 import { Shares } from '../recordings/shares.js';
 
 const LIVE_MS = 3_000;
@@ -31,7 +31,7 @@ interface FootageProps {
 }
 
 function Footage({ id, haulerId, footage, query }: FootageProps) {
-  const { reason, reasonCode, ranges, coverage, recordings, requests, truckId, connectionId } = footage;
+  const { reason, reasonCode, ranges, recordings, requests, truckId, connectionId } = footage;
   const stored = recordings.filter(({ status }) => status === 'stored');
   const moments = momentsOf(ranges, stored);
   const [chosen, setChosen] = useState<string>();
@@ -50,18 +50,17 @@ function Footage({ id, haulerId, footage, query }: FootageProps) {
           </p>
         )}
         {truckId !== null &&
-          ranges.map((range) => (
-            <FootageRangeView
-              key={range.startTime}
-              range={range}
-              coverage={coverage}
-              requests={requests}
-              zone={zone}
-              href={linkTo('coverage', {
-                ...{ truckId, connectionId: connectionId ?? undefined, zone: query.get('zone') ?? undefined },
-                ...{ from: range.startTime, to: range.endTime },
-              })}
-            />
+          connectionId !== null &&
+          ranges.map(({ flows, startTime: from, endTime: to }) => (
+            <div key={from} class="footage-range">
+              <h3>
+                {flows.map((flow) => weighingText(flow, zone)).join(', ')}{' '}
+                <a class="hint" href={linkTo('coverage', { ...pick(query, 'zone'), truckId, connectionId, from, to })}>
+                  coverage of this time
+                </a>
+              </h3>
+              <CameraSentences range={{ connectionId, truckId, from, to }} zone={zone} />
+            </div>
           ))}
         <p class="actions">
           {moments.map((flow) => (
@@ -75,13 +74,15 @@ function Footage({ id, haulerId, footage, query }: FootageProps) {
             />
           )}
         </p>
-        {ranges.length > 0 && (
-          <ClipRequests
-            requests={requests}
-            from={Date.parse(ranges[0]?.startTime ?? '')}
-            to={Date.parse(ranges.at(-1)?.endTime ?? '')}
-            zone={zone}
-          />
+        {requests.length > 0 && (
+          <p>
+            {formatCount(requests.length)} clip {requests.length === 1 ? 'request' : 'requests'}:{' '}
+            {requests.map(({ id: clip, cameraId, status, reason }) => (
+              <a key={clip} href={linkTo('clips', { id: clip })} title={reason}>
+                {cameraId} <Badge value={status} />{' '}
+              </a>
+            ))}
+          </p>
         )}
       </Card>
       {playing !== undefined && (
@@ -94,6 +95,11 @@ function Footage({ id, haulerId, footage, query }: FootageProps) {
       {stored.length > 0 && <Shares recordings={stored} ticketId={id} first={playing?.id} />}
     </>
   );
+}
+
+function weighingText({ flow, ticketNumber, time }: FootageFlow, zone: string): string {
+  const at = new Date(time).toLocaleTimeString(undefined, { timeZone: zone, timeStyle: 'medium' });
+  return `${flow === 'inbound' ? 'Inbound' : 'Outbound'} ${ticketNumber} at ${at}`;
 }
 
 interface PlayButtonProps {

@@ -4,16 +4,15 @@ import type { Ticket } from '../../../contracts/admin/ticket.dto.js';
 import type { FlowData, MaterialItem } from '../../../contracts/scale/scale.dto.js';
 import type { PageProps } from '../../client/address.js';
 import { linkTo } from '../../client/links.js';
-import { useKeyName } from '../../client/haulers.js';
-import { After, Before, FieldPath } from '../../parts/json.js';
+import { useLoad } from '../../client/load.js';
+import { After, Before, FieldPath, Json } from '../../parts/json.js';
 import { ListPage } from '../../parts/listing.js';
-import { Badge, Card, Empty } from '../../parts/states.js';
+import { Badge, Card, Empty, Loadable } from '../../parts/states.js';
 import { formatCount, KeyPrefix, Time } from '../../parts/values.js';
 import { type Amounts, type Step, stepsOf } from './ticket-line.rules.js';
-import { NO_PUSHES, Revisions } from './ticket-revisions.js';
 
 /** The parts of the address that only the page of one ticket has. */
-export const NO_STORY = { ...NO_PUSHES, 'story.page': undefined, 'story.cursor': undefined };
+export const NO_STORY = { 'story.page': undefined, 'story.cursor': undefined };
 
 const LIVE_MS = 10_000;
 
@@ -21,42 +20,27 @@ interface StoryProps extends PageProps {
   readonly ticket: Ticket;
 }
 
-/** What happened to a ticket as a line of steps, newest first; below, two of its pushes can be compared as they were sent. */
+/** What happened to a ticket as a line of steps, newest first. */
 export function Story({ ticket, query }: StoryProps) {
-  const keyName = useKeyName(ticket.haulerId);
+  const path = `/tickets/${encodeURIComponent(ticket.id)}` as const;
   return (
-    <>
-      <Card title="Story">
-        <ListPage
-          path={`/tickets/${encodeURIComponent(ticket.id)}/history`}
-          query={query}
-          name="story"
-          pageSize={50}
-          everyMs={LIVE_MS}
-          view={(entries) => (
-            <ol class="line" aria-label="Steps">
-              {stepsOf(entries, ticket).map((step) => (
-                <StepItem key={`${step.entry.at} ${step.entry.exchangeId}`} step={step} keyName={keyName} />
-              ))}
-            </ol>
-          )}
-          empty={<Empty title="No push is stored." />}
-        />
-      </Card>
-      <Comparison id={ticket.id} query={query} />
-    </>
-  );
-}
-
-/** The pushes are read when they are asked for: each has its whole body. An address that names some of them asks. */
-function Comparison({ id, query }: { id: string; query: URLSearchParams }) {
-  const isNamed = Object.keys(NO_PUSHES).some((name) => query.has(name));
-  const [isOpen, setOpen] = useState(isNamed);
-  return (
-    <details class="fold" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>Compare two pushes as they were sent</summary>
-      {isOpen && <Revisions id={id} query={query} />}
-    </details>
+    <Card title="Story">
+      <ListPage
+        path={`${path}/history`}
+        query={query}
+        name="story"
+        pageSize={50}
+        everyMs={LIVE_MS}
+        view={(entries) => (
+          <ol class="line" aria-label="Steps">
+            {stepsOf(entries, ticket).map((step) => (
+              <StepItem key={`${step.entry.at} ${step.entry.exchangeId}`} step={step} path={path} />
+            ))}
+          </ol>
+        )}
+        empty={<Empty title="No push is stored." />}
+      />
+    </Card>
   );
 }
 
@@ -65,11 +49,12 @@ const SHOWN_CHANGES = 8;
 
 interface StepProps {
   readonly step: Step;
-  readonly keyName: (prefix: string) => string | undefined;
+  /** Of the ticket. */
+  readonly path: `/tickets/${string}`;
 }
 
 /** When, what, the weight with its difference, and who pushed it. */
-function StepItem({ step: { entry, word, tone, amounts, difference }, keyName }: StepProps) {
+function StepItem({ step: { entry, word, tone, amounts, difference }, path }: StepProps) {
   const { at, text, changes = [], moreChanges = 0, keyPrefix, exchangeId, revision } = entry;
   const rest = changes.slice(SHOWN_CHANGES);
   return (
@@ -89,7 +74,7 @@ function StepItem({ step: { entry, word, tone, amounts, difference }, keyName }:
           {keyPrefix !== undefined && (
             <>
               {' '}
-              by <KeyPrefix value={keyPrefix} name={keyName(keyPrefix)} />
+              by <KeyPrefix value={keyPrefix} />
             </>
           )}
         </span>
@@ -101,10 +86,25 @@ function StepItem({ step: { entry, word, tone, amounts, difference }, keyName }:
         <details>
           <summary>{rest.length + moreChanges} more</summary>
           <Changes of={rest} />
-          {moreChanges > 0 && <span class="hint">And {moreChanges} more. Compare the two pushes to see all.</span>}
+          {moreChanges > 0 && <span class="hint">And {moreChanges} more. The pushes have all of them.</span>}
         </details>
       )}
+      {revision !== undefined && <AsSent path={path} revision={revision} />}
     </li>
+  );
+}
+
+/** A push, read when it is asked for: it has its whole body, also when its exchange is not kept any more. */
+function AsSent({ path, revision }: Pick<StepProps, 'path'> & { revision: number }) {
+  const [isOpen, setOpen] = useState(false);
+  const push = useLoad(isOpen ? `${path}/revisions` : undefined, { page: revision, pageSize: 1 });
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>As it was sent</summary>
+      {isOpen && (
+        <Loadable of={push}>{({ data }) => <Json value={data[0]?.body} label={`Push ${revision}`} />}</Loadable>
+      )}
+    </details>
   );
 }
 

@@ -39,7 +39,7 @@ function TicketList({ query }: PageProps) {
     },
     { title: 'Received', cell: ({ updatedAt }) => <Time value={updatedAt} /> },
     { title: 'Material', cell: ({ materials }) => <span translate={false}>{namesOf(materials)}</span> },
-    { title: 'Quantity', isNumber: true, cell: ({ materials }) => quantitiesOf(materials) },
+    { title: 'Quantity', isNumber: true, cell: ({ materials }) => amountsText(amountsOf(materials)) },
     { title: 'Hauler', cell: ({ haulerId }) => haulerName(haulerId) },
   ];
   return (
@@ -72,13 +72,6 @@ function numbersOf({ inboundFlow, outboundFlow }: Pick<Ticket, 'inboundFlow' | '
 function namesOf(materials: Ticket['materials']): string {
   const names = [...new Set(materials.map(({ name }) => name))];
   return names.slice(0, 2).join(', ') + (names.length > 2 ? ` and ${names.length - 2} more` : '');
-}
-
-/** The sum of each unit. */
-function quantitiesOf(materials: Ticket['materials']): string {
-  const sums = new Map<string, number>();
-  for (const { unitOfMeasure: unit, quantity } of materials) sums.set(unit, (sums.get(unit) ?? 0) + quantity);
-  return [...sums].map(([unit, sum]) => `${formatCount(sum)} ${unit}`).join(', ');
 }
 
 /** One ticket: its contents, and its story. */

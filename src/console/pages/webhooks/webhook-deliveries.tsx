@@ -4,7 +4,7 @@ import { DELIVERY_REASONS, DELIVERY_STATUSES } from '../../../contracts/webhooks
 import type { PageProps } from '../../client/address.js';
 import { send } from '../../client/api.js';
 import { byChoice } from '../../parts/filters.js';
-import { ActionButton, Chooser } from '../../parts/forms.js';
+import { ActionButton } from '../../parts/forms.js';
 import { type Column, ListPage } from '../../parts/listing.js';
 import { Badge, Empty } from '../../parts/states.js';
 import { Time } from '../../parts/values.js';
@@ -37,31 +37,23 @@ export function DeliveryList({ query }: PageProps) {
   );
 }
 
-const RANGES = [
-  ['1', 'the last hour'],
-  ['24', 'the last 24 hours'],
-  ['336', 'the last 14 days'],
-] as const;
-const HOUR_MS = 3_600_000;
+const DAYS = 14;
 
-/** All that failed within a time are delivered again. */
+/** All that failed in the last days are delivered again. */
 function RetryFailed({ endpointId }: { endpointId: string }) {
-  const [hours, setHours] = useState<string>('24');
   const [matched, setMatched] = useState<number>();
   const retry = async () => {
-    const to = Date.now() + 1_000;
-    const from = to - Number(hours) * HOUR_MS;
-    const range = { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
-    setMatched((await send('POST', '/webhook-deliveries/retry', { endpointId, ...range })).matched);
+    const from = new Date(Date.now() - DAYS * 86_400_000).toISOString();
+    const to = new Date(Date.now() + 1_000).toISOString();
+    setMatched((await send('POST', '/webhook-deliveries/retry', { endpointId, from, to })).matched);
   };
   return (
-    <div class="actions">
-      <Chooser label="Failed deliveries of" value={hours} choices={RANGES} onChoose={setHours} />
+    <p class="actions">
       <ActionButton label="Deliver the failed ones again" needs="operator" work={retry} />
       {matched !== undefined && (
-        <p role="status">{matched === 0 ? 'None failed in this time.' : `${matched} are delivered again.`}</p>
+        <span role="status">{matched === 0 ? `None failed in ${DAYS} days.` : `${matched} are delivered again.`}</span>
       )}
-    </div>
+    </p>
   );
 }
 

@@ -1,7 +1,7 @@
 import type { HaulerRetention } from '../../contracts/admin/retention.dto.js';
-import { onlyRow, type Sql } from '../../core/database/sql.js';
+import type { Sql } from '../../core/database/sql.js';
 import { isHeld } from '../holds/held.sql.js';
-import { forgetDays, RECORDED_TIME, type RecordedTime } from './coverage-days.repository.js';
+import { forgetDays, RECORDED_TIME, type RecordedTime } from '../recordings/coverage-days.repository.js';
 
 export interface RetentionRow {
   readonly hauler_id: string;
@@ -22,12 +22,11 @@ const IS_OLD = `(r.hauler_id, r.source) = (kept.hauler_id, kept.source) AND r.st
   AND r.stored_at < now() - kept.days * interval '1 day'`;
 
 export async function retentionOf(database: Sql, haulerId: string): Promise<RetentionRow | undefined> {
-  const [row] = await database.query<RetentionRow>(
+  return database.first<RetentionRow>(
     `SELECT hauler.id AS hauler_id, on_demand_days, continuous_days, changed_at, changed_by
      FROM haulers AS hauler LEFT JOIN hauler_retention AS kept ON kept.hauler_id = hauler.id WHERE hauler.id = $1`,
     [haulerId],
   );
-  return row;
 }
 
 type Days = Pick<HaulerRetention, 'onDemandDays' | 'continuousDays'>;
@@ -42,9 +41,7 @@ export async function storeRetention(database: Sql, haulerId: string, days: Days
 
 /** The shortest retention of any hauler in days; null if all keep everything. */
 export async function shortestRetention(database: Sql): Promise<number | null> {
-  const row = onlyRow(
-    await database.query<{ days: number | null }>(`SELECT min(days) AS days FROM ${KEPT} AS kept`, []),
-  );
+  const row = await database.only<{ days: number | null }>(`SELECT min(days) AS days FROM ${KEPT} AS kept`, []);
   return row.days;
 }
 
@@ -91,12 +88,10 @@ export function findOld(
 }
 
 export async function countOld(database: Sql): Promise<{ readonly recordings: number; readonly bytes: number }> {
-  const row = onlyRow(
-    await database.query<{ recordings: number; bytes: string }>(
-      `SELECT coalesce(sum(recordings), 0)::int AS recordings, coalesce(sum(bytes), 0) AS bytes FROM ${KEPT} AS kept, LATERAL (
+  const row = await database.only<{ recordings: number; bytes: string }>(
+    `SELECT coalesce(sum(recordings), 0)::int AS recordings, coalesce(sum(bytes), 0) AS bytes FROM ${KEPT} AS kept, LATERAL (
        SELECT count(*) AS recordings, sum(r.size_bytes) AS bytes FROM recordings AS r WHERE ${IS_OLD} AND NOT ${isHeld('r')}) AS due`,
-      [],
-    ),
+    [],
   );
   return { recordings: row.recordings, bytes: Number(row.bytes) };
 }

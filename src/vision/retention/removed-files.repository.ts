@@ -53,10 +53,9 @@ export function removedBy(
 
 /** The files are deleted. Returns those that no other run has counted. */
 export async function forgetRemoved(database: Sql, files: readonly RemovedFile[]): Promise<RemovedFile[]> {
-  const deleted = await database.query<RemovedFile>(
+  return database.query<RemovedFile>(
     `DELETE FROM removed_files
      WHERE (hauler_id, recording_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[])) RETURNING ${COLUMNS}`,
     [files.map(({ hauler_id }) => hauler_id), files.map(({ recording_id }) => recording_id)],
   );
-  return deleted;
 }

@@ -7,7 +7,7 @@ import { isDatabaseSlow } from '../../core/database/postgres-errors.js';
 import type { Sql } from '../../core/database/sql.js';
 import { lockRemoval } from '../holds/holds.repository.js';
 import { deleteEnded, ENDED, type EndedRecording, findEnded } from './old-rows.repository.js';
-import { monthsOfRows } from './recording.rules.js';
+import { monthsOfRows } from '../recordings/recording.rules.js';
 
 const DAY_MS = 86_400_000;
 /** Rows of one transaction. */

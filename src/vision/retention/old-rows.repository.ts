@@ -1,6 +1,6 @@
 import type { Sql } from '../../core/database/sql.js';
 import { isHeld, isWithin } from '../holds/held.sql.js';
-import { forgetDays, RECORDED_TIME, type RecordedTime } from './coverage-days.repository.js';
+import { forgetDays, RECORDED_TIME, type RecordedTime } from '../recordings/coverage-days.repository.js';
 import { KEPT } from './retention.repository.js';
 
 /** The states of recordings that have no file and wait for none. */
