@@ -5,7 +5,7 @@ import { isDatabaseUnavailable } from '../core/database/postgres-errors.js';
 import { newFingerprint, storedFingerprint, storeFingerprint } from '../core/database/schema.repository.js';
 import type { Sql } from '../core/database/sql.js';
 import { openKey, SealBrokenError } from './connection-keys.service.js';
-import { findStoredSecrets, type StoredSecret } from './stored-secrets.repository.js';
+import { findStoredSecrets, FORGET_KEYS, type StoredSecret } from './stored-secrets.repository.js';
 
 /**
  * Throws `StartupError` if SECRETS_KEY is not the one that has sealed the secrets of the database (decision 70). A database that is
@@ -29,7 +29,8 @@ export async function refuseOtherKey(databaseUrl: string, secretsKey: Buffer): P
 export async function assertOwnKey(database: Sql, secretsKey: Buffer): Promise<void> {
   const own = fingerprintOf(secretsKey);
   const stored = await storedFingerprint(database);
-  const accepted = stored ?? ((await opensSecrets(database, secretsKey)) ? await storeFingerprint(database, own) : null);
+  const accepted =
+    stored ?? ((await opensSecrets(database, secretsKey)) ? await storeFingerprint(database, own) : null);
   if (accepted !== own) throw new StartupError(refusal(stored === undefined ? FORGET_KEYS : newFingerprint(own)));
 }
 
@@ -52,9 +53,6 @@ function isOpenedBy(secretsKey: Buffer, { id, sealed }: StoredSecret): boolean {
     throw error;
   }
 }
-
-/** For a database of version 0.2, which has no fingerprint that could be replaced. */
-const FORGET_KEYS = `UPDATE connections SET sealed_key = '', sealed_next_key = NULL`;
 
 const refusal = (statement: string): string =>
   'SECRETS_KEY: it is not the one of this database, whose stored keys of partners it could not read. ' +

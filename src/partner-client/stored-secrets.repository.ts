@@ -15,3 +15,6 @@ export async function findStoredSecrets(database: Sql): Promise<StoredSecret[]> 
   const select = (sql: string) => unlessMissing(() => database.query<StoredSecret>(sql, []));
   return [...((await select(ofPartners)) ?? []), ...((await select(ofEndpoints)) ?? [])];
 }
+
+/** For an operator who has lost the key of a database of version 0.2, which has no fingerprint that could be replaced. */
+export const FORGET_KEYS = `UPDATE connections SET sealed_key = '', sealed_next_key = NULL`;
