@@ -108,14 +108,14 @@ async function receiveWebhooks(scene: DemoScene): Promise<void> {
   const endpoint = await ownEndpoint(scene);
   if (endpoint === undefined) {
     const { secret } = await admin.call('createWebhookEndpoint', { body: { url, topics: FIRST_TOPICS } });
-    storeSecrets(env.DATA_DIR, { webhook: secret });
+    await storeSecrets(env.DATA_DIR, { webhook: secret });
     return;
   }
   const params = { id: endpoint.id };
   if (endpoint.url !== url) await admin.call('updateWebhookEndpoint', { params, body: { url } });
   if (storedSecrets(env.DATA_DIR).webhook !== undefined) return;
   const { secret } = await admin.call('rotateWebhookSecret', { params, body: { overlapSeconds: 0 } });
-  storeSecrets(env.DATA_DIR, { webhook: secret });
+  await storeSecrets(env.DATA_DIR, { webhook: secret });
 }
 
 async function askForAllTopics(scene: DemoScene): Promise<void> {

@@ -1,4 +1,4 @@
-import { mkdirSync, statfsSync } from 'node:fs';
+import { statfsSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -10,8 +10,8 @@ import { chooseUser } from './owner.js';
 import { stopOrphan } from './postmaster.js';
 import { Server, type ServerOptions, type SupervisorLog } from './server.js';
 import { diskReserveBytes } from '../core/config/disk-reserve.js';
-import { PRIVATE_FOLDER } from '../core/config/private-modes.js';
 import { StartupError } from '../core/config/startup-error.js';
+import { makeFolder } from '../core/storage/make-folder.js';
 
 export interface EmbeddedPostgresOptions {
   readonly dataDir: string;
@@ -40,7 +40,7 @@ const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes:
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { dataDir, log, durable = true, maxConnections = 100 } = options;
   const folder = join(dataDir, 'postgres');
-  makeFolder(dataDir);
+  await makeDataFolder(dataDir);
   const lock = lockFolder(dataDir);
   try {
     const orphan = await stopOrphan(folder);
@@ -91,9 +91,9 @@ function walLimits(dataDir: string): Readonly<Record<string, string>> {
   return { max_wal_size: `${max}MB`, min_wal_size: `${Math.min(DEFAULT_WAL_MIB.min, max)}MB` };
 }
 
-function makeFolder(dataDir: string): void {
+async function makeDataFolder(dataDir: string): Promise<void> {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: PRIVATE_FOLDER });
+    await makeFolder(dataDir);
   } catch (error) {
     throw new StartupError(`DATA_DIR ${dataDir} cannot be created: ${(error as Error).message}.`, { cause: error });
   }

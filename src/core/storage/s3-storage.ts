@@ -8,14 +8,14 @@ import {
 import { Upload } from '@aws-sdk/lib-storage';
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { S3StorageConfig } from '../config/storage-url.js';
-import { PRIVATE_FOLDER } from '../config/private-modes.js';
 import { DiskSpace } from './disk-space.js';
 import { draftCalls, type DraftFolder } from './draft.js';
 import { sweepDrafts } from './file-storage.js';
+import { makeFolder } from './make-folder.js';
 import { deleteObject, deleteVersions } from './s3-delete.js';
 import {
   type Checksum,
@@ -45,7 +45,7 @@ export function s3Storage(config: S3StorageConfig, spool: string): Storage {
     path: spool,
     space: new DiskSpace(spool),
     async within<T>(work: () => Promise<T>) {
-      await mkdir(spool, { recursive: true, mode: PRIVATE_FOLDER });
+      await makeFolder(spool);
       return work();
     },
     publish: (path: string, name: string) => upload(place, path, name),

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { openStorage } from '../../../src/core/storage/open-storage.js';
 import type { Storage } from '../../../src/core/storage/storage.js';
+import { StorageUnavailableError } from '../../../src/core/storage/storage-errors.js';
 import { contentOf, interrupted, MIB, newName, sourceOf, storageCases } from '../../shared/storage-cases.js';
 import { type S3Server, startS3Server } from '../../support/s3-server.js';
 
@@ -47,6 +48,14 @@ describe('a file storage', () => {
     expect(await drafts()).toEqual([folder]);
     await storage.removeDrafts(name);
   });
+});
+
+test('a folder that the system does not create is a failure of the storage, and nothing waits for it', async () => {
+  // With `recursive` the `mkdir` of Node.js never ends below /proc.
+  const folder = process.platform === 'linux' ? '/proc/haulbridge' : join(process.execPath, 'videos');
+  const nowhere = await openStorage(`file:${folder}/videos`);
+  expect(await nowhere.check()).toMatchObject({ writable: false });
+  await expect(nowhere.store(newName(), sourceOf(Buffer.from('x')))).rejects.toThrow(StorageUnavailableError);
 });
 
 let server: S3Server;

@@ -1,11 +1,16 @@
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type BuiltService, startService } from '../../support/built-service.js';
-import { eventually } from '../../support/eventually.js';
-import { sampleVideo } from '../../support/sample-video.js';
-import { createTestDatabase } from '../../support/test-database.js';
-import { testServer } from '../../support/test-run.js';
+import { type BuiltService, startService } from '../support/built-service.js';
+import { eventually } from '../support/eventually.js';
+import { fromSource } from '../support/from-source.js';
+import { heldChild } from '../support/held.js';
+import { sampleVideo } from '../support/sample-video.js';
+import { createTestDatabase } from '../support/test-database.js';
+import { testServer } from '../support/test-run.js';
 
 const UUID = '019a9a3e-5b7c-7def-8123-456789abcdef';
 /** Files of an earlier version, whose folders are 0755 as well. */
@@ -93,4 +98,28 @@ test('the service warns at its start of each switch for development that is on i
     const [line, ...others] = lines.filter((each) => each.includes(`${name} is on in production: `));
     expect([JSON.parse(line ?? '{}'), others]).toMatchObject([{ level: 40 }, []]);
   }
+});
+
+test('SIGTERM ends a start that waits for its database, with the exit code 0', async () => {
+  const silent = createServer();
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const secrets = { ADMIN_TOKEN: 'a'.repeat(24), SECRETS_KEY: 'ab'.repeat(32) };
+  const child = heldChild(
+    spawn(process.execPath, fromSource('src/main.ts'), {
+      env: {
+        PATH: process.env['PATH'],
+        DATABASE_URL: `postgres://u@127.0.0.1:${port}/x`,
+        DATA_DIR: dataDir,
+        ...secrets,
+      },
+      stdio: 'ignore',
+    }),
+  );
+  const [connection] = (await once(silent, 'connection')) as [Socket];
+  child.kill('SIGTERM');
+  expect(await once(child, 'exit')).toEqual([0, null]);
+  connection.destroy();
+  silent.close();
 });

@@ -2,14 +2,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import type { WebhookEndpoint } from '../../../src/contracts/admin/webhook-endpoint.dto.js';
-import { TicketWriter } from '../../../src/scale/ticket-writer.js';
-import { issueKey } from '../../support/api-keys.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
-import { eventually } from '../../support/eventually.js';
-import { holdRows, holdTable, rowsOf } from '../../support/rows.js';
-import { ScaleHouse } from '../../support/scale-house.js';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
+import type { WebhookEndpoint } from '../../src/contracts/admin/webhook-endpoint.dto.js';
+import { TicketWriter } from '../../src/scale/ticket-writer.js';
+import { issueKey } from '../support/api-keys.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { holdRows, holdTable, rowsOf } from '../support/rows.js';
+import { ScaleHouse } from '../support/scale-house.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 /** What the service knew of endpoints was old after 4 s, and a call that waited then was refused after 3 s more. */
 const LONG_MS = 9_000;

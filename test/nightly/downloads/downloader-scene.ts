@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { expect } from '@jest/globals';
-import { openStorage } from '../../../../src/core/storage/open-storage.js';
-import type { Storage } from '../../../../src/core/storage/storage.js';
-import { DownloadError } from '../../../../src/vision/downloads/download-error.js';
-import type { Downloaded, DownloadOrder } from '../../../../src/vision/downloads/downloader.js';
-import { contentOf, newName, sha256 } from '../../../shared/storage-cases.js';
-import { type FileHost, LINK_SECRET, startFileHost } from '../../../support/file-host.js';
-import { ResumedDownloads } from '../../../support/resumed-downloads.js';
+import { openStorage } from '../../../src/core/storage/open-storage.js';
+import type { Storage } from '../../../src/core/storage/storage.js';
+import { DownloadError } from '../../../src/vision/downloads/download-error.js';
+import type { Downloaded, DownloadOrder } from '../../../src/vision/downloads/downloader.js';
+import { contentOf, newName, sha256 } from '../../shared/storage-cases.js';
+import { type FileHost, LINK_SECRET, startFileHost } from '../../support/file-host.js';
+import { ResumedDownloads } from '../../support/resumed-downloads.js';
 
 /** A file storage and a host; each download is of one file, in one or several attempts. */
 export class DownloaderScene {

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
 import { type S3Server, startS3Server } from '../../support/s3-server.js';
-import { Footage, minute } from '../support/footage.js';
-import type { Plain } from '../support/hauler.js';
-import { type OwnService, startOwnService } from '../support/service.js';
-import { administer } from '../support/target.js';
+import { Footage, minute } from '../../acceptance/support/footage.js';
+import type { Plain } from '../../acceptance/support/hauler.js';
+import { type OwnService, startOwnService } from '../../acceptance/support/service.js';
+import { administer } from '../../acceptance/support/target.js';
 
 interface Receipt {
   readonly status: string;

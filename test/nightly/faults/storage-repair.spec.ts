@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { Footage } from '../support/footage.js';
-import { type OwnService, startOwnService } from '../support/service.js';
-import { administer } from '../support/target.js';
+import { Footage } from '../../acceptance/support/footage.js';
+import { type OwnService, startOwnService } from '../../acceptance/support/service.js';
+import { administer, read } from '../../acceptance/support/target.js';
 
 const CASE_MS = 240_000;
 
@@ -14,7 +14,7 @@ interface Report {
   readonly unread: readonly { readonly place: string; readonly reason: string }[];
 }
 
-const check = (service: OwnService) => administer<Report>('GET', '/doctor', undefined, service);
+const check = (service: OwnService) => read<Report>('/doctor', service);
 const repair = (service: OwnService) => administer<Report>('POST', '/doctor/repair', { removeOrphans: true }, service);
 
 const videos = ({ dataDir }: OwnService): string => join(dataDir, 'videos');

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { Agent, request } from 'node:http';
 import { beforeAll, expect, test } from '@jest/globals';
 import { held } from '../../support/held.js';
-import { type OwnService, startOwnService } from '../support/service.js';
+import { type OwnService, startOwnService } from '../../acceptance/support/service.js';
 
 /** Each kind of file that the service reads at its first request. */
 const PATHS = [

@@ -10,9 +10,9 @@ import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/free-port.js';
 import { held } from '../../support/held.js';
 import { CLIENT, FormBrowser } from '../../support/identity-provider.js';
-import { Hauler, ONE_SITE, type Plain } from '../support/hauler.js';
-import { type OwnService, startOwnService } from '../support/service.js';
-import { admin, administer, listed } from '../support/target.js';
+import { Hauler, ONE_SITE, type Plain } from '../../acceptance/support/hauler.js';
+import { type OwnService, startOwnService } from '../../acceptance/support/service.js';
+import { admin, administer, listed } from '../../acceptance/support/target.js';
 
 /** Which certificate is wrong, and how: "not reachable" does not say it. */
 const TLS = join(import.meta.dirname, '../../support/tls');

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { CoverageRepository } from '../../../src/vision/coverage/coverage.repository.js';
-import { storeCameraNames } from '../../../src/vision/recordings/camera-names.repository.js';
-import { camerasOf, isNameOf, type NamePair } from '../../../src/vision/recordings/camera-names.rules.js';
-import { RecordingsRepository } from '../../../src/vision/recordings/recordings.repository.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
-import fc from '../../support/fast-check.js';
-import { videoConnection } from '../../support/held-footage.js';
-import { knowCameras, readCameras, removeRecordings } from '../../support/rows.js';
+import { CoverageRepository } from '../../src/vision/coverage/coverage.repository.js';
+import { storeCameraNames } from '../../src/vision/recordings/camera-names.repository.js';
+import { camerasOf, isNameOf, type NamePair } from '../../src/vision/recordings/camera-names.rules.js';
+import { RecordingsRepository } from '../../src/vision/recordings/recordings.repository.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import fc from '../support/fast-check.js';
+import { videoConnection } from '../support/held-footage.js';
+import { knowCameras, readCameras, removeRecordings } from '../support/rows.js';
 
 let app: TestApp;
 beforeAll(async () => {

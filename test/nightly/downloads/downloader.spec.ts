@@ -1,11 +1,11 @@
 import type { RequestListener } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { DownloadErrorKind } from '../../../../src/vision/downloads/download-error.js';
-import { interrupted, MIB, sha256 } from '../../../shared/storage-cases.js';
+import type { DownloadErrorKind } from '../../../src/vision/downloads/download-error.js';
+import { interrupted, MIB, sha256 } from '../../shared/storage-cases.js';
 import { DownloaderScene } from './downloader-scene.js';
-import { ResumedDownloads } from '../../../support/resumed-downloads.js';
-import { serveFile } from '../../../support/file-host.js';
-import { sampleVideo } from '../../../support/sample-video.js';
+import { ResumedDownloads } from '../../support/resumed-downloads.js';
+import { serveFile } from '../../support/file-host.js';
+import { sampleVideo } from '../../support/sample-video.js';
 
 const body = sampleVideo(3 * MIB);
 const small = sampleVideo(40_000);

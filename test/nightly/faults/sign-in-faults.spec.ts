@@ -4,7 +4,7 @@ import { freePort } from '../../support/free-port.js';
 import { held } from '../../support/held.js';
 import { CLIENT, FormBrowser } from '../../support/identity-provider.js';
 import { type Script, startScriptedIssuer } from '../../support/scripted-issuer.js';
-import { type OwnService, startOwnService } from '../support/service.js';
+import { type OwnService, startOwnService } from '../../acceptance/support/service.js';
 
 type Issuer = Awaited<ReturnType<typeof startScriptedIssuer>>;
 

@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
-import { flow, Hauler, ONE_SITE, type Plain, TICKET } from '../support/hauler.js';
-import { type Answered, countOf, postAs, POSTS } from '../support/posts.js';
-import { type OwnService, ownDatabase, startOwnService } from '../support/service.js';
-import { administer, listed } from '../support/target.js';
+import { flow, Hauler, ONE_SITE, type Plain, TICKET } from '../../acceptance/support/hauler.js';
+import { type Answered, countOf, postAs, POSTS } from '../../acceptance/support/posts.js';
+import { type OwnService, ownDatabase, startOwnService } from '../../acceptance/support/service.js';
+import { listed, read } from '../../acceptance/support/target.js';
 
 const [SCALE, ACCOUNT] = POSTS as [(typeof POSTS)[0], (typeof POSTS)[0]];
 
@@ -56,11 +56,11 @@ async function losingTheAnswerTo(
 async function exchangesOf({ headers }: Answered): Promise<[Exchange, Exchange]> {
   const filter = new URLSearchParams({ requestId: headers.get('x-request-id') ?? '' }).toString();
   const shown = await eventually(async () => {
-    const { data } = await administer<{ data: Exchange[] }>('GET', `/exchanges?${filter}`, undefined, beside.service);
+    const { data } = await read<{ data: Exchange[] }>(`/exchanges?${filter}`, beside.service);
     expect(data).toHaveLength(1);
     return data[0] as Exchange;
   });
-  return [shown, await administer<Exchange>('GET', `/exchanges/${shown.id}`, undefined, beside.service)];
+  return [shown, await read<Exchange>(`/exchanges/${shown.id}`, beside.service)];
 }
 
 async function expectDecided(reply: Answered, result: string, reference: { kind: string; value: string }) {

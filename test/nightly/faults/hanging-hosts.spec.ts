@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startDnsServer } from '../../support/dns-server.js';
 import { eventually } from '../../support/eventually.js';
 import { held } from '../../support/held.js';
 import { sampleVideo } from '../../support/sample-video.js';
@@ -14,10 +15,10 @@ import {
   startVisionPartner,
   type VisionPartner,
 } from '../../support/scripted-vision.js';
-import { Hauler } from '../support/hauler.js';
-import { type OwnService, startOwnService } from '../support/service.js';
-import { administer, listed } from '../support/target.js';
-import type { ShownRecording } from '../support/vision.js';
+import { Hauler } from '../../acceptance/support/hauler.js';
+import { type OwnService, startOwnService } from '../../acceptance/support/service.js';
+import { administer, listed } from '../../acceptance/support/target.js';
+import type { ShownRecording } from '../../acceptance/support/vision.js';
 
 /** More than the files that an instance receives at once (16). */
 const HANGING = 24;
@@ -31,7 +32,10 @@ let hauler: Hauler;
 let partner: VisionPartner;
 const timers = new Set<NodeJS.Timeout>();
 beforeAll(async () => {
-  service = await startOwnService();
+  const dns = await startDnsServer(0);
+  held(() => dns.close());
+  dns.hang('hangs.example');
+  service = await startOwnService({ env: { OUTBOUND_NAME_SERVERS: `127.0.0.1:${dns.port}` } });
   hauler = await Hauler.create({ service });
   partner = await startVisionPartner();
 }, 60_000);
@@ -92,6 +96,7 @@ describe('while hosts of other connections hang', () => {
     );
     const silent = await silentPort();
     const ways = [
+      () => many(() => 'http://hangs.example/a.mp4'),
       () => many(() => `https://127.0.0.1:${silent}/a.mp4`),
       () => many(() => `http://127.0.0.1:${silent}/a.mp4`),
       () => scripted(() => undefined),

@@ -9,9 +9,9 @@ import {
   publishAllTables,
   tablesWithoutKey,
 } from '../../support/operator-changes.js';
-import { type ErrorBody, flow, Hauler, ONE_SITE } from '../support/hauler.js';
-import { ownDatabase, startOwnService } from '../support/service.js';
-import { call } from '../support/target.js';
+import { type ErrorBody, flow, Hauler, ONE_SITE } from '../../acceptance/support/hauler.js';
+import { ownDatabase, startOwnService } from '../../acceptance/support/service.js';
+import { call } from '../../acceptance/support/target.js';
 
 const NOTHING: OperatorChange = () => Promise.resolve();
 const linesWith = (output: string, text: string) => output.split('\n').filter((line) => line.includes(text)).length;

@@ -5,8 +5,8 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { requireLinux } from '../../support/programs.js';
 import { startS3Server } from '../../support/s3-server.js';
 import { testServer } from '../../support/test-run.js';
-import { at, HostedCustomer, RECORDED } from '../support/hosted.js';
-import { startOwnService } from '../support/service.js';
+import { at, HostedCustomer, RECORDED } from '../../acceptance/support/hosted.js';
+import { startOwnService } from '../../acceptance/support/service.js';
 
 const CASE_MS = 180_000;
 
