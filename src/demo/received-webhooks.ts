@@ -75,7 +75,9 @@ function receivedPage(messages: readonly Message[]): string {
       const address = `/console/${filled(topic.page, data, encodeURIComponent)}`;
       return html`<tr>
         <td class="time">${new Date(timestamp).toISOString().slice(11, 19)}</td>
-        <td class="event"><a href="${address}">${type}</a><span>${filled(topic.sentence, data)}</span></td>
+        <td>
+          <div class="event"><a href="${address}">${type}</a><span>${filled(topic.sentence, data)}</span></div>
+        </td>
       </tr>`;
     });
   const nothing = html`<p>Nothing has arrived since the start of the service: push a ticket, then load this page.</p>`;

@@ -166,7 +166,7 @@ describe('of the people of the README', () => {
       .getByRole('group')
       .getByRole('button', { name: /^Start/ })
       .click();
-    await page.getByRole('region', { name: 'Simulated faults' }).getByText('the next request').waitFor();
+    await page.getByRole('region', { name: 'Simulated faults' }).getByRole('link', { name: 'server-error' }).waitFor();
     const headers = { 'PLATFORM-API-KEY': await other.key() };
     const push = () => call('POST', '/platform-api/v1/tickets', { headers, body: TICKET }, target);
     expect((await push()).status).toBe(500);
