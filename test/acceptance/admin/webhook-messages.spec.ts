@@ -223,10 +223,12 @@ describe('a test of an endpoint', () => {
   test('sends nothing while calls are switched off, and says so (decision 70)', async () => {
     host.on('POST /hook', raw('ok'));
     host.on('POST /services/off', raw('ok'));
+    // No such state lasts, which would be announced to a new endpoint.
+    const topics = ['sync.held'];
     const endpoints = [
-      await create({ url: `${host.url}/hook` }),
-      await create(channel('off')),
-      await create(mailbox('off')),
+      await create({ url: `${host.url}/hook`, topics }),
+      await create({ ...channel('off'), topics }),
+      await create({ ...mailbox('off'), topics }),
     ];
     const key = await (await Hauler.create({ service })).key();
     const headers = { 'PLATFORM-API-KEY': key };
