@@ -276,28 +276,3 @@ describe('while the next record or filter cannot be read', () => {
     scene.expectErrors('503');
   });
 });
-
-it('a hold shows as at risk what reaches into its range, and nothing that ended before it', async () => {
-  const { region, visit } = scene;
-  const hauler = await newHauler();
-  const connectionId = await hauler.connect({
-    interface: 'vision',
-    baseUrl: 'https://partner.invalid',
-    enabled: false,
-  });
-  const from = Math.floor(Date.now() / 3_600_000) * 3_600_000 - 7_200_000;
-  const at = (minute: number) => new Date(from + minute * 60_000).toISOString();
-  const chunk = { truck: 'TRUCK-7', camera: 'rear', status: 'available' };
-  await insertChunks(database, { haulerId: hauler.id, connectionId }, [
-    { ...chunk, at: at(-30), seconds: 600 },
-    { ...chunk, at: at(-90), seconds: 6_000 },
-    { ...chunk, at: at(5), seconds: 60 },
-  ]);
-  const range = { connectionId, truckId: 'TRUCK-7', from: at(0), to: at(30) };
-  const { id } = await ask<{ id: string }>('POST', '/holds', { caseId: 'RISK', reason: 'Collision', ...range });
-  await visit(`holds?id=${id}`);
-  const risk = region('At risk');
-  await risk.getByText('2 records', { exact: true }).waitFor();
-  expect(await risk.getByRole('row').count()).toBe(3);
-  await ask('POST', `/holds/${id}/release`, { reason: 'Settled' });
-});

@@ -22,7 +22,7 @@ export function Difference({ before, after, titles = ['Before', 'After'] }: Diff
 
 /** A line is broken behind the parts of a long path. */
 export const FieldPath = ({ of }: { of: string }) => (
-  <code class="field-path" translate={false}>
+  <code class="field-path">
     {of.split(/(?=[.[])/).flatMap((part, i) => (i === 0 ? [part] : [<wbr key={i} />, part]))}
   </code>
 );

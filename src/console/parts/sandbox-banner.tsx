@@ -4,10 +4,9 @@ import { send } from '../client/api.js';
 import { useLoad, useNow } from '../client/load.js';
 import { useSession } from '../client/session.js';
 import { ActionButton } from './forms.js';
-import { formatCount, Time } from './values.js';
+import { Time } from './values.js';
 
 const LIVE_MS = 5_000;
-const MAX_SHOWN = 4;
 
 /** Of the key of a partner, or of any hauler or customer. */
 type Running = ActiveSandboxScenario & Partial<RunningScenario>;
@@ -27,13 +26,12 @@ export function SandboxBanner() {
         <strong>Faults are simulated.</strong> What fails below may be the sandbox.
       </p>
       <ul>
-        {running.slice(0, MAX_SHOWN).map((each) => (
+        {running.map((each) => (
           <BannerItem key={`${each.subject} ${each.subjectId} ${each.name} ${each.routes?.join()}`} scenario={each} />
         ))}
       </ul>
       {running.length > 1 && (
         <p class="actions">
-          {running.length > MAX_SHOWN && <span>and {formatCount(running.length - MAX_SHOWN)} more</span>}
           <ActionButton label="End all of them" work={() => Promise.all(running.map(end))} />
         </p>
       )}

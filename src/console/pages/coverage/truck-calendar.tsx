@@ -121,7 +121,7 @@ export function DaySquare({ state: { level, sign, text, isLost }, label, href, d
       aria-current={isShown ? 'date' : undefined}
     >
       {date !== undefined && <span class="date">{date}</span>}
-      <span translate={false}>{sign}</span>
+      <span>{sign}</span>
     </a>
   );
 }
