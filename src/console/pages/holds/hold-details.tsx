@@ -54,7 +54,11 @@ function HoldFacts({ hold }: { hold: HoldDetails }) {
         of={{
           Reason: hold.reason,
           Hauler: haulerName(hold.haulerId),
-          Truck: hold.truckId,
+          Truck: (
+            <a href={linkTo('coverage', { ...recordings, cameraId: undefined, from: hold.from, to: hold.to })}>
+              {hold.truckId}
+            </a>
+          ),
           Camera: hold.cameraId ?? 'all cameras',
           From: <Time value={hold.from} />,
           To: <Time value={hold.to} />,
@@ -68,13 +72,6 @@ function HoldFacts({ hold }: { hold: HoldDetails }) {
       <Needing isOfAllHaulers>
         <HoldActions hold={hold} />
       </Needing>
-      <p>
-        <a href={linkTo('recordings', { ...recordings, from: hold.from, to: hold.to })}>Recordings of this range</a>
-        {' · '}
-        <a href={linkTo('coverage', { ...recordings, cameraId: undefined, from: hold.from, to: hold.to })}>
-          Coverage of this range
-        </a>
-      </p>
     </DetailHead>
   );
 }
