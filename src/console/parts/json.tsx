@@ -1,19 +1,3 @@
-import { type Difference as Differing, differences } from '../../contracts/common/difference.values.js';
-import { joinPath } from '../../contracts/common/path.values.js';
-import { Table } from './listing.js';
-
-/** The fields that differ between two values, side by side. */
-export function Difference({ before, after }: { readonly before: unknown; readonly after: unknown }) {
-  const rows = differences(before, after).map((each, index) => ({ ...each, index }));
-  if (rows.length === 0) return <p class="hint">Both are the same.</p>;
-  const columns = [
-    { title: 'Field', cell: ({ path }: Differing) => <FieldPath of={path.reduce<string>(joinPath, '') || 'record'} /> },
-    { title: 'Before', cell: (row: Differing) => <Before value={row.before} /> },
-    { title: 'After', cell: (row: Differing) => <After value={row.after} /> },
-  ];
-  return <Table label="Differences" rows={rows} columns={columns} keyOf={({ index }) => String(index)} />;
-}
-
 /** A line is broken behind the parts of a long path. */
 export const FieldPath = ({ of }: { of: string }) => (
   <code class="field-path">

@@ -30,11 +30,6 @@ export function SandboxBanner() {
           <BannerItem key={`${each.subject} ${each.subjectId} ${each.name} ${each.routes?.join()}`} scenario={each} />
         ))}
       </ul>
-      {running.length > 1 && (
-        <p class="actions">
-          <ActionButton label="End all of them" work={() => Promise.all(running.map(end))} />
-        </p>
-      )}
     </section>
   );
 }

@@ -110,21 +110,14 @@ function HoldActions({ hold: { id, status } }: { hold: HoldDetails }) {
   );
 }
 
-function Missing({ hold }: { hold: HoldDetails }) {
-  const { connectionId, truckId, missing } = hold;
-  const columns: readonly Column<MissingFootage>[] = [
-    { title: 'Camera', cell: ({ cameraId }) => cameraId ?? <span class="muted">none known</span> },
-    { title: 'From', cell: ({ from }) => <Time value={from} /> },
-    { title: 'To', cell: ({ to }) => <Time value={to} /> },
-    { title: 'Why', cell: ({ cause }) => MISSING_CAUSES[cause] },
-    {
-      title: 'What to do',
-      cell: ({ cause, from, to }) =>
-        cause !== 'erased' && (
-          <a href={linkTo('coverage', { connectionId, truckId, from, to })}>Request what the partner has</a>
-        ),
-    },
-  ];
+const MISSING: readonly Column<MissingFootage>[] = [
+  { title: 'Camera', cell: ({ cameraId }) => cameraId ?? <span class="muted">none known</span> },
+  { title: 'From', cell: ({ from }) => <Time value={from} /> },
+  { title: 'To', cell: ({ to }) => <Time value={to} /> },
+  { title: 'Why', cell: ({ cause }) => MISSING_CAUSES[cause] },
+];
+
+function Missing({ hold: { missing } }: { hold: HoldDetails }) {
   return (
     <Card title="Missing">
       {missing.length === 0 ? (
@@ -133,7 +126,7 @@ function Missing({ hold }: { hold: HoldDetails }) {
         <Table
           label="Missing footage"
           rows={missing}
-          columns={columns}
+          columns={MISSING}
           keyOf={({ cameraId, from }) => `${cameraId ?? ''} ${from}`}
         />
       )}
