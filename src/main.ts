@@ -11,6 +11,7 @@ import { serviceVersion } from './core/config/version.js';
 import { StartupError } from './core/config/startup-error.js';
 import { migrate, pendingMigrations, refuseUnusable } from './core/database/migrate.js';
 import { Database } from './core/database/database.js';
+import type { Sql } from './core/database/sql.js';
 import { reasonOf } from './core/database/reason.js';
 import { embeddedNotice, resolveEnv } from './embedded-postgres/resolve-env.js';
 import { inBackground } from './core/errors/background.js';
@@ -19,7 +20,7 @@ import { urlHost } from './core/http/url.js';
 import { protectSecrets } from './core/observability/known-secrets.js';
 import { standardOutput } from './core/observability/log-output.js';
 import { createLogger } from './core/observability/logger.js';
-import { refuseOtherKey } from './partner-client/secrets-key.js';
+import { assertOwnKey, refuseOtherKey } from './partner-client/secrets-key.js';
 import { protectFiles } from './core/storage/private-files.js';
 import { STORAGE, type Storage } from './core/storage/storage.js';
 
@@ -37,13 +38,16 @@ interface Serving {
 async function main(): Promise<void> {
   const declared = readEnv();
   const logger = createLogger(declared);
+  for (const signal of STOP_SIGNALS) process.on(signal, endStart);
   prepare(declared, logger);
   const { env: resolved, stop: stopDatabase } = await resolveEnv(declared, logger);
   const env = resolved.DEMO ? (await import('./demo/demo-person.js')).withDemoPerson(resolved) : resolved;
   protectSecrets(secretTexts(env));
   try {
-    if (env.MIGRATE_ON_START) await migrate(env.DATABASE_URL, { report: (sentence) => logger.warn(sentence) });
-    else await refuseUnusable(env.DATABASE_URL);
+    if (env.MIGRATE_ON_START) {
+      const before = (database: Sql) => assertOwnKey(database, env.SECRETS_KEY);
+      await migrate(env.DATABASE_URL, { report: (sentence) => logger.warn(sentence), before });
+    } else await refuseUnusable(env.DATABASE_URL);
     await refuseOtherKey(env.DATABASE_URL, env.SECRETS_KEY);
     const serving = await serve(env, logger);
     stopOnSignal(serving, env, logger, stopDatabase);
@@ -53,6 +57,11 @@ async function main(): Promise<void> {
     throw error;
   }
 }
+
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+
+/** Until the service listens. The first process of a container would ignore a signal without a handler. */
+const endStart = (): never => process.exit(0);
 
 function prepare(env: Env, logger: Logger): void {
   inBackground(
@@ -102,7 +111,10 @@ async function listen(app: INestApplication, { PORT, HOST }: ResolvedEnv): Promi
   try {
     await app.listen(PORT, HOST);
   } catch (error) {
-    throw new StartupError(`HOST/PORT: the service cannot listen there: ${(error as Error).message}`, { cause: error });
+    const advice = 'Stop the other program, or set another PORT or HOST.';
+    throw new StartupError(`HOST/PORT: the service cannot listen there: ${(error as Error).message}. ${advice}`, {
+      cause: error,
+    });
   }
 }
 
@@ -189,7 +201,10 @@ function stopOnSignal(serving: Serving, env: ResolvedEnv, logger: Logger, stopDa
     await standardOutput().drain();
     process.exit(exitCode);
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(0, { signal }).catch(fail));
+  for (const signal of STOP_SIGNALS) {
+    process.off(signal, endStart);
+    process.on(signal, () => void stop(0, { signal }).catch(fail));
+  }
   process.on('uncaughtException', (err) => {
     logger.fatal({ err }, 'an unexpected error ends the process');
     stop(1, { cause: 'uncaughtException' }).catch(fail);

@@ -1,43 +1,19 @@
 import { awaitStandbys } from '../core/database/await-standbys.js';
 import type { AccountQuery } from '../contracts/admin/account.dto.js';
+import { columnsOf } from '../core/database/data-source.js';
 import type { SqlList } from '../core/database/list-page.js';
 import type { Sql } from '../core/database/sql.js';
 import { minUuidv7From } from '../core/database/uuid.js';
 import { insertDeliveries } from '../webhooks/events/outbox.repository.js';
 import { partPattern } from './account-search.js';
-import type { AccountEntity } from './account.entity.js';
+import { AccountEntity } from './account.entity.js';
 
 export type AccountKey = Pick<AccountEntity, 'id' | 'accountNumber'>;
 type NameKey = Pick<AccountEntity, 'haulerId' | 'nameDigest'>;
-type Column = readonly [name: string, property: keyof AccountEntity];
 
-/** The unique name of an account is first. */
-const COLUMNS = {
-  hauler_id: 'haulerId',
-  name_digest: 'nameDigest',
-  id: 'id',
-  account_number: 'accountNumber',
-  account_name: 'accountName',
-  search_text: 'searchText',
-  address_id: 'addressId',
-  street: 'street',
-  unit: 'unit',
-  city: 'city',
-  state: 'state',
-  country: 'country',
-  zip: 'zip',
-  contact_id: 'contactId',
-  first_name: 'firstName',
-  last_name: 'lastName',
-  email: 'email',
-  phone: 'phone',
-  created_at: 'createdAt',
-  updated_at: 'updatedAt',
-} as const satisfies Record<string, keyof AccountEntity>;
-
-const ALL_COLUMNS: readonly Column[] = Object.entries(COLUMNS);
-const NAME_COLUMNS = ALL_COLUMNS.slice(0, 2);
-const NAMES = Object.keys(COLUMNS).join(', ');
+const COLUMNS = columnsOf(AccountEntity);
+const NAME_COLUMNS = COLUMNS.filter(([, property]) => property === 'haulerId' || property === 'nameDigest');
+const NAMES = COLUMNS.map(([name]) => name).join(', ');
 
 /** The accounts are one JSON text, which PostgreSQL reads as rows of the table. */
 const INSERT = `
@@ -73,7 +49,7 @@ export async function insertAccounts(
   // In the order of the unique index: batches wait for each other and cannot deadlock.
   const sorted = rows.toSorted(byName);
   const sql = isAnnounced ? INSERT_ANNOUNCED : INSERT;
-  const inserted = await database.query<{ id: string }>(sql, [jsonOf(sorted, ALL_COLUMNS)]);
+  const inserted = await database.query<{ id: string }>(sql, [jsonOf(sorted, COLUMNS)]);
   const created = new Set(inserted.map(({ id }) => id));
   const taken = rows.filter(({ id }) => !created.has(id));
   if (taken.length === 0) return [...rows];
@@ -100,11 +76,9 @@ const ownersOf = (column: 'name_digest' | 'account_number', type: 'bytea' | 'tex
 const OWNERS_OF_NAMES = ownersOf('name_digest', 'bytea');
 const OWNERS_OF_NUMBERS = ownersOf('account_number', 'text');
 
-/** The accounts of a hauler with one of the names. */
 export const accountsByName = (database: Sql, haulerId: string, digests: readonly Buffer[]): Promise<NamedAccount[]> =>
   database.query<NamedAccount>(OWNERS_OF_NAMES, [haulerId, digests]);
 
-/** The accounts of a hauler with one of the numbers. */
 export const accountsByNumber = (
   database: Sql,
   haulerId: string,
@@ -119,7 +93,7 @@ const nameKey = ({ haulerId, nameDigest }: NameKey) => `${haulerId} ${nameDigest
 const byName = (a: NameKey, b: NameKey) =>
   a.haulerId === b.haulerId ? Buffer.compare(a.nameDigest, b.nameDigest) : a.haulerId < b.haulerId ? -1 : 1;
 
-function jsonOf(rows: readonly AccountEntity[], columns: readonly Column[]): string {
+function jsonOf(rows: readonly AccountEntity[], columns: typeof COLUMNS): string {
   const records = rows.map((row) => {
     const record: Record<string, unknown> = {};
     for (const [name, property] of columns) record[name] = jsonValue(row[property]);

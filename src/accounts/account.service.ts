@@ -42,7 +42,7 @@ const locksOf = ({ request, haulerId, claim }: Creation): string[] => [
   ...(claim === undefined ? [] : [nameOfClaim(claim)]),
 ];
 
-const OPTIONS = { overload: 'accounts', rowsOf: locksOf } as const;
+const OPTIONS = { overload: 'accounts', lockNamesOf: locksOf } as const;
 
 /** Creates the accounts of haulers (sections 2.4, 2.5), many in one statement (docs/adr/0005). */
 @Injectable()

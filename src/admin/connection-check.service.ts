@@ -14,10 +14,10 @@ export class ConnectionCheckService {
     private readonly files: DownloadCheck,
   ) {}
 
-  /** A failure of the partner is part of the result; only an unknown id is an error. */
-  async check(id: string, truckId?: string): Promise<ConnectionCheck> {
+  /** A failure of the partner is part of the result; only an unknown id is an error. `left` aborts when the caller has left. */
+  async check(id: string, truckId: string | undefined, left: AbortSignal): Promise<ConnectionCheck> {
     const connection = await this.connections.required(id);
-    const signal = timeLimit();
+    const signal = timeLimit(left);
     const isVision = connection.interface === 'vision';
     const truck = truckId ?? (isVision ? await this.files.truckOf(id) : undefined);
     const {
@@ -61,14 +61,15 @@ export class ConnectionCheckService {
 
 const MAX_FINDINGS = 100;
 
-/** An admin waits for the check, and our server closes a connection that is silent for 2 minutes. */
+/** An admin waits for the check. */
 const MAX_MS = 100_000;
 
 /** Aborts with a failure, which is part of the result as any other. */
-function timeLimit(): AbortSignal {
+function timeLimit(left: AbortSignal): AbortSignal {
   const limit = new AbortController();
-  const message = `The check ended after ${MAX_MS / 1_000} s.`;
-  AbortSignal.timeout(MAX_MS).addEventListener('abort', () => limit.abort(new PartnerFailure('timedOut', message)));
+  const end = (message: string) => limit.abort(new PartnerFailure('timedOut', message));
+  AbortSignal.timeout(MAX_MS).addEventListener('abort', () => end(`The check ended after ${MAX_MS / 1_000} s.`));
+  left.addEventListener('abort', () => end('The caller left.'));
   return limit.signal;
 }
 

@@ -1,4 +1,5 @@
-import { Controller, Param, Query } from '@nestjs/common';
+import { Controller, Param, Query, Res } from '@nestjs/common';
+import type { Response } from 'express';
 import { ApiKeyAdmin } from '../auth/api-key-admin.service.js';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
@@ -11,6 +12,7 @@ import {
 import { DryRunQuery } from '../contracts/admin/fields.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
 import { JsonBody } from '../core/http/json-body.js';
+import { longWork } from '../core/http/long-work.js';
 import { ConnectionsService } from '../partner-client/connections.service.js';
 import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 import { VisionConnections } from '../vision/client/vision-connections.repository.js';
@@ -57,8 +59,12 @@ export class ConnectionsController {
   }
 
   @Route(ADMIN_API, 'checkConnection')
-  check(@Param() { id }: IdParam, @JsonBody() { truckId }: CheckConnectionRequest) {
-    return this.checks.check(id, truckId);
+  check(
+    @Param() { id }: IdParam,
+    @JsonBody() { truckId }: CheckConnectionRequest,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    return longWork(response, (left) => this.checks.check(id, truckId, left));
   }
 
   @Route(ADMIN_API, 'syncConnection')

@@ -82,7 +82,8 @@ export class ConsoleSessionController {
       return {
         kind: includesRole(role, 'operator') ? 'admin' : 'reader',
         ...service,
-        ...{ role, name },
+        role,
+        name,
         ...(person === undefined ? {} : { isPerson: true }),
         ...(haulers === undefined ? {} : { haulers: [...haulers] }),
       };

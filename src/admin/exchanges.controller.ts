@@ -49,8 +49,8 @@ export class ExchangesController {
   }
 
   @Route(ADMIN_API, 'replayExchange')
-  replay(@Param() { id }: IdParam, @JsonBody() request: ReplayExchangeRequest) {
-    return this.replays.replay(id, request);
+  replay(@Param() { id }: IdParam, @JsonBody() request: ReplayExchangeRequest, @Req() { res }: Request) {
+    return longWork(res!, () => this.replays.replay(id, request));
   }
 
   @Route(ADMIN_API, 'replayExchanges')

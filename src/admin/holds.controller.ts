@@ -9,7 +9,7 @@ import { IdParam } from '../contracts/admin/list.dto.js';
 import { SetRetention } from '../contracts/admin/retention.dto.js';
 import { JsonBody } from '../core/http/json-body.js';
 import { Holds } from '../vision/holds/holds.service.js';
-import { RetentionSettings } from '../vision/recordings/retention-settings.service.js';
+import { RetentionSettings } from '../vision/retention/retention-settings.service.js';
 import { HoldBundles } from './bundles/hold-bundles.service.js';
 
 /** What is kept for a case, and for how long the rest is. */

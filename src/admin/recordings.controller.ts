@@ -13,7 +13,7 @@ import { VisionFindings } from '../vision/client/findings.repository.js';
 import { Holds } from '../vision/holds/holds.service.js';
 import { DownloadRetry } from '../vision/downloads/download-retry.service.js';
 import { Recordings } from '../vision/recordings/recordings.service.js';
-import { Retention } from '../vision/recordings/retention.job.js';
+import { Retention } from '../vision/retention/retention.job.js';
 import { ShownRecordings } from './shown-recordings.service.js';
 
 /** Recordings of the platform side, and the errors in partners' lists. */

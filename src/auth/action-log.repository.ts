@@ -6,7 +6,7 @@ import { present } from '../contracts/common/present.js';
 import { Database } from '../core/database/database.js';
 import { deleteInSteps } from '../core/database/delete-in-steps.js';
 import { listPage, type SqlList } from '../core/database/list-page.js';
-import { onlyRow, type Sql } from '../core/database/sql.js';
+import { type Sql } from '../core/database/sql.js';
 import { Sweep } from '../core/database/sweep.js';
 import { uuidv7 } from '../core/database/uuid.js';
 import { unavailable } from '../core/errors/app-error.js';
@@ -46,9 +46,9 @@ export class ActionLog implements BeforeApplicationShutdown {
   }
 
   /** An action that has not been done yet, and must not be without a trace: throws `unavailable` if it cannot be stored. */
-  async require(entry: NewAction, database: Sql = this.database): Promise<void> {
+  async require(entry: NewAction): Promise<void> {
     try {
-      await insertAction(database, entry);
+      await insertAction(this.database, entry);
     } catch (cause) {
       throw untraced(cause);
     }
@@ -115,12 +115,10 @@ async function insertOnce(database: Database, entry: NewAction): Promise<void> {
 
 /** By the index of a resource. */
 async function isStoredLately(database: Sql, { actor, action, resource, changes }: NewAction): Promise<boolean> {
-  const row = onlyRow(
-    await database.query<{ stored: boolean }>(
-      `SELECT EXISTS (SELECT FROM actions WHERE resource = $1 AND actor = $2 AND action = $3 AND changes IS NOT DISTINCT FROM $4
+  const row = await database.only<{ stored: boolean }>(
+    `SELECT EXISTS (SELECT FROM actions WHERE resource = $1 AND actor = $2 AND action = $3 AND changes IS NOT DISTINCT FROM $4
        AND at > now() - interval '${ONE_VIEW}') AS stored`,
-      [resource, actor, action, jsonOf(changes)],
-    ),
+    [resource, actor, action, jsonOf(changes)],
   );
   return row.stored;
 }

@@ -7,8 +7,8 @@ import { unavailable } from '../core/errors/app-error.js';
 /** The response arrives within 5 s: 3 s for a connection and 1 s for a statement that had to wait so long for it follow (decision 13). */
 const MAX_WAIT_MS = 1000;
 
-/** The share of the pool that reads of the admin API may use at the same time. */
-const SHARE = 0.4;
+/** The part of the pool that reads of the admin API may use at the same time. */
+const POOL_PART = 0.4;
 
 /**
  * Limits the database connections that reads of the admin API use: a further read waits, and is refused after
@@ -19,7 +19,7 @@ export class AdminReads implements NestInterceptor {
   private readonly semaphore: Semaphore;
 
   constructor(@Inject(ENV) env: Pick<Env, 'DATABASE_POOL'>) {
-    this.semaphore = new Semaphore(Math.max(1, Math.floor(env.DATABASE_POOL * SHARE)));
+    this.semaphore = new Semaphore(Math.max(1, Math.floor(env.DATABASE_POOL * POOL_PART)));
   }
 
   intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {

@@ -1,7 +1,8 @@
 import type { ApiKeyQuery } from '../contracts/admin/api-key.dto.js';
+import { columnsOf } from '../core/database/data-source.js';
 import type { SqlList } from '../core/database/list-page.js';
 import type { Sql } from '../core/database/sql.js';
-import type { ApiKeyEntity } from './auth.entity.js';
+import { ApiKeyEntity } from './auth.entity.js';
 import type { PrincipalRow } from './api-key-row.js';
 
 /** The columns of a valid key that a request needs. */
@@ -18,15 +19,12 @@ const VALID_KEYS = `
     FROM api_keys
    WHERE revoked_at IS NULL AND coalesce(least(expires_at, retires_at), 'infinity') > now()`;
 
-/** The valid keys with these hashes. */
 export function findValidKeys(database: Sql, hashes: readonly Buffer[]): Promise<KnownKeyRow[]> {
   return database.query<KnownKeyRow>(`${VALID_KEYS} AND hash = ANY ($1::bytea[])`, [hashes]);
 }
 
-/** The valid key with this id. */
 export async function findValidKey(database: Sql, id: string): Promise<KnownKeyRow | undefined> {
-  const [row] = await database.query<KnownKeyRow>(`${VALID_KEYS} AND id = $1`, [id]);
-  return row;
+  return database.first<KnownKeyRow>(`${VALID_KEYS} AND id = $1`, [id]);
 }
 
 /**
@@ -34,48 +32,27 @@ export async function findValidKey(database: Sql, id: string): Promise<KnownKeyR
  * then ends the keys that were issued meanwhile.
  */
 export async function lockConnection(database: Sql, id: string): Promise<string | undefined> {
-  const [row] = await database.query<{ haulerId: string }>(
+  const row = await database.first<{ haulerId: string }>(
     'SELECT hauler_id AS "haulerId" FROM connections WHERE id = $1 AND deleted_at IS NULL FOR SHARE',
     [id],
   );
   return row?.haulerId;
 }
 
-/** All columns of a key. */
-const COLUMNS = {
-  id: 'id',
-  hash: 'hash',
-  prefix: 'prefix',
-  hauler_id: 'haulerId',
-  connection_id: 'connectionId',
-  customer_id: 'customerId',
-  all_customers: 'allCustomers',
-  interfaces: 'interfaces',
-  name: 'name',
-  created_at: 'createdAt',
-  expires_at: 'expiresAt',
-  revoked_at: 'revokedAt',
-  last_used_at: 'lastUsedAt',
-  replaces_id: 'replacesId',
-  root_id: 'rootId',
-  overlap_seconds: 'overlapSeconds',
-  activated_at: 'activatedAt',
-  retires_at: 'retiresAt',
-} as const satisfies Record<string, keyof ApiKeyEntity>;
+const COLUMNS = columnsOf(ApiKeyEntity);
 
 /** A key, also one that is revoked or has ended; in a transaction, where there are no entities. */
 export async function findKey(transaction: Sql, id: string): Promise<ApiKeyEntity | undefined> {
-  const columns = Object.entries(COLUMNS).map(([name, property]) => `${name} AS "${property}"`);
-  const [row] = await transaction.query<ApiKeyEntity>(`SELECT ${columns.join(', ')} FROM api_keys WHERE id = $1`, [id]);
-  return row;
+  const columns = COLUMNS.map(([name, property]) => `${name} AS "${property}"`);
+  return transaction.first<ApiKeyEntity>(`SELECT ${columns.join(', ')} FROM api_keys WHERE id = $1`, [id]);
 }
 
 export async function insertKey(transaction: Sql, row: ApiKeyEntity): Promise<void> {
-  const names = Object.keys(COLUMNS);
+  const names = COLUMNS.map(([name]) => name);
   const values = names.map((_, i) => `$${i + 1}`);
   await transaction.change(
     `INSERT INTO api_keys (${names.join(', ')}) VALUES (${values.join(', ')})`,
-    Object.values(COLUMNS).map((property) => row[property]),
+    COLUMNS.map(([, property]) => row[property]),
   );
 }
 

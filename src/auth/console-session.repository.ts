@@ -1,6 +1,6 @@
 import type { AdminRole } from '../contracts/common/roles.values.js';
 import { deleteInSteps } from '../core/database/delete-in-steps.js';
-import { onlyRow, type Sql } from '../core/database/sql.js';
+import { type Sql } from '../core/database/sql.js';
 import type { Person } from '../core/http/principal.js';
 
 /** The secret of a sign-in. Exactly one of the first two is present. */
@@ -92,11 +92,10 @@ export const openSessions = () =>
 
 /** Returns what it had. */
 export async function deleteSession(database: Sql, cookieHash: Buffer): Promise<SessionToken | undefined> {
-  const [row] = await database.query<SessionToken>(
+  return database.first<SessionToken>(
     'DELETE FROM console_sessions WHERE cookie_hash = $1 RETURNING id, id_token AS "idToken"',
     [cookieHash],
   );
-  return row;
 }
 
 /** Returns whether there was one. */
@@ -108,7 +107,7 @@ export async function deleteSessionById(database: Sql, id: string): Promise<bool
 /** The sessions that are signed in with a key. */
 export async function countSessions(database: Sql, keyId: string): Promise<number> {
   const sql = 'SELECT count(*)::float8 AS count FROM console_sessions WHERE key_id = $1 AND expires_at > now()';
-  return onlyRow(await database.query<{ count: number }>(sql, [keyId])).count;
+  return (await database.only<{ count: number }>(sql, [keyId])).count;
 }
 
 export async function deleteExpiredSessions(database: Sql, stopping: AbortSignal): Promise<void> {

@@ -15,7 +15,6 @@ export async function insertHauler(database: Sql, { id, name, createdAt }: Haule
   await database.change('INSERT INTO haulers (id, name, created_at) VALUES ($1, $2, $3)', [id, name, createdAt]);
 }
 
-/** The names of haulers by id. */
 export async function haulerNames(database: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await database.query<{ id: string; name: string }>(
     'SELECT id, name FROM haulers WHERE id = ANY ($1::uuid[])',

@@ -20,6 +20,6 @@ const OWNERS: Readonly<Record<string, string>> = {
 export async function ownerOf(database: Sql, resource: string, id: string): Promise<string | undefined> {
   const { [resource]: sql } = OWNERS;
   if (sql === undefined) throw new Error(`nothing says which hauler a ${resource} belongs to`);
-  const [row] = await database.query<{ hauler_id: string | null }>(sql, [id]);
+  const row = await database.first<{ hauler_id: string | null }>(sql, [id]);
   return row?.hauler_id ?? undefined;
 }

@@ -13,7 +13,6 @@ type Values = Readonly<Record<string, string>>;
 export interface AdminCall {
   readonly params?: Values;
   readonly query?: Values;
-  /** The JSON body. */
   readonly body?: object;
   /** The body of a route with `upload`. */
   readonly upload?: { readonly content: Readable; readonly sizeBytes: number };
@@ -27,7 +26,6 @@ export class AdminCallError extends Error {
     message: string,
     /** The HTTP status; undefined without a response. */
     readonly status: number | undefined,
-    /** The violations of a 400. */
     readonly violations: readonly Violation[] = [],
     options?: ErrorOptions,
   ) {

@@ -187,11 +187,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   },
   retention: {
     description: 'deletion of stored video by age',
-    commands: {
-      run: 'runRetention',
-      show: 'getHaulerRetention',
-      set: 'setHaulerRetention',
-    },
+    commands: { run: 'runRetention', show: 'getHaulerRetention', set: 'setHaulerRetention' },
   },
   'hosted-site-data': {
     description: "haulers' sites, kiosks and materials on the partner side",

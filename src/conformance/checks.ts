@@ -61,7 +61,6 @@ export function errorBodyFault(exchange: Exchange, code: string): string | undef
 /** The statement of a rule, with what to change and the check. */
 export type Statement = Pick<Rule, 'title' | 'remedy' | 'check'>;
 
-/** How an answer is declared. */
 export const declaredAsJson = (answer: string): Statement => ({
   title: `${answer} is application/json`,
   remedy: 'Send Content-Type: application/json.',

@@ -1,3 +1,4 @@
+import type { Exchange } from './exchange.js';
 import { errorBodyFault, hasStatus, type Statement } from './checks.js';
 import {
   failed,
@@ -22,33 +23,26 @@ const errorBodyRemedy = (code: string): string =>
 
 /** Two rules for each request: the status, and the error body. */
 export const refusalRules = (groups: readonly RefusedGroup[]): Rule[] =>
-  groups.flatMap(({ operation, section, severity, status, code, remedy, requests }) =>
-    requests.flatMap(({ ids: [id, bodyId], words, remedy: ownRemedy = remedy }): Rule[] => [
-      {
-        id,
-        section,
-        severity,
-        operation,
-        on: id,
-        title: `${words} is answered with ${status}`,
-        remedy: ownRemedy,
-        check: hasStatus(status),
-      },
-      {
-        id: bodyId,
-        section: '7',
-        severity,
-        operation,
-        on: id,
-        title: `the ${status} for ${words} has the common error body with ${code}`,
-        remedy: errorBodyRemedy(code),
-        check: (exchange) => passedUnless(errorBodyFault(exchange, code)),
-      },
-    ]),
+  groups.flatMap(({ operation, section, severity, subject, status, code, remedy, requests }) =>
+    requests.flatMap(({ ids: [id, bodyId], words, remedy: ownRemedy = remedy }): Rule[] => {
+      const facts = { severity, operation, on: id };
+      const title = `${subject} ${words} is answered with ${status}`;
+      const bodyTitle = `the ${status} for ${subject} ${words} has the common error body with ${code}`;
+      const hasErrorBody = (exchange: Exchange) => passedUnless(errorBodyFault(exchange, code));
+      return [
+        { ...facts, id, section, title, remedy: ownRemedy, check: hasStatus(status) },
+        { ...facts, id: bodyId, section: '7', title: bodyTitle, remedy: errorBodyRemedy(code), check: hasErrorBody },
+      ];
+    }),
   );
 
-/** The error body of a 500 (section 7). */
-export const INTERNAL_ERROR: Statement = {
+/** The error body of a 500 (section 7), of a request that has the id of the rule. */
+export const internalErrorRule = (id: string, operation: string): Rule => ({
+  id,
+  operation,
+  on: id,
+  section: '7',
+  severity: 'must',
   title: 'the 500 for an unexpected error has the common error body with INTERNAL_ERROR',
   remedy: `${errorBodyRemedy('INTERNAL_ERROR')} Log the incident.`,
   check: (exchange) => {
@@ -56,7 +50,7 @@ export const INTERNAL_ERROR: Statement = {
     if (exchange.status !== 500) return notProven(`the server did not fail, the status is ${exchange.status}`);
     return passedUnless(errorBodyFault(exchange, 'INTERNAL_ERROR'));
   },
-};
+});
 
 type Plans = Readonly<Record<string, RequestPlan>>;
 

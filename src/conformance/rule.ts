@@ -112,6 +112,7 @@ export interface RefusedRequest {
   readonly ids: readonly [status: string, body: string];
   /** A member of the body or of the query; an empty one stands for the whole. */
   readonly field: string;
+  /** What is wrong with it: `without customerId`. */
   readonly words: string;
   /** Replaces the field: undefined leaves it out, and a function computes it from the old one. Of a 401 the `Credentials`. */
   readonly value: unknown;
@@ -129,6 +130,8 @@ export interface RefusedGroup extends Refusal {
   readonly operation: string;
   readonly section: string;
   readonly severity: Rule['severity'];
+  /** With what the titles of its rules begin: `a list of videos`. */
+  readonly subject: string;
   readonly remedy: string;
   readonly requests: readonly RefusedRequest[];
 }

@@ -26,113 +26,54 @@ const OUTBOUND_SCALE = '8e2b5c31-0f77-4d90-ab2c-4b9b9c1b3e43';
 const LANDFILL_SCALE = 'c3d1e5f7-2a48-4b6c-8d9e-5cacad2c4f54';
 const UPDATED = '2026-01-15T10:00:00Z';
 
+const demoSite = (id: string, name: string, line1: string, city: string, zipCode: string) => ({
+  id,
+  name,
+  address: { line1, city, state: 'Texas', country: 'United States', zipCode },
+  active: true,
+  updatedAt: UPDATED,
+});
+const demoKiosk = (id: string, siteId: string, name: string) => ({
+  id,
+  siteId,
+  name,
+  active: true,
+  updatedAt: UPDATED,
+});
+const demoMaterial = (
+  id: string,
+  parent: { readonly siteId?: string; readonly kioskId?: string },
+  materialType: string,
+  measureUnit = 'Ton',
+) => ({ id, ...parent, materialType, measureUnit, updatedAt: UPDATED });
+
 /** The site data of the demo partner (section 2.4a). */
 export const DEMO_SITE_DATA = {
   sites: [
-    {
-      id: TRANSFER_STATION,
-      name: 'Onion Creek Transfer Station',
-      address: {
-        line1: '4400 Creekside Road',
-        city: 'Austin',
-        state: 'Texas',
-        country: 'United States',
-        zipCode: '78744',
-      },
-      active: true,
-      updatedAt: UPDATED,
-    },
-    {
-      id: LANDFILL,
-      name: 'Red Mesa Landfill',
-      address: {
-        line1: '1 Mesa Haul Road',
-        city: 'Lockhart',
-        state: 'Texas',
-        country: 'United States',
-        zipCode: '78644',
-      },
-      active: true,
-      updatedAt: UPDATED,
-    },
-    {
-      id: RECYCLING_YARD,
-      name: 'Walnut Bend Recycling',
-      address: {
-        line1: '910 Walnut Bend',
-        city: 'Pflugerville',
-        state: 'Texas',
-        country: 'United States',
-        zipCode: '78660',
-      },
-      active: true,
-      updatedAt: UPDATED,
-    },
+    demoSite(TRANSFER_STATION, 'Onion Creek Transfer Station', '4400 Creekside Road', 'Austin', '78744'),
+    demoSite(LANDFILL, 'Red Mesa Landfill', '1 Mesa Haul Road', 'Lockhart', '78644'),
+    demoSite(RECYCLING_YARD, 'Walnut Bend Recycling', '910 Walnut Bend', 'Pflugerville', '78660'),
   ],
   kiosks: [
-    { id: INBOUND_SCALE, siteId: TRANSFER_STATION, name: 'Inbound scale', active: true, updatedAt: UPDATED },
-    { id: OUTBOUND_SCALE, siteId: TRANSFER_STATION, name: 'Outbound scale', active: true, updatedAt: UPDATED },
-    { id: LANDFILL_SCALE, siteId: LANDFILL, name: 'Main scale', active: true, updatedAt: UPDATED },
-    { id: YARD_SCALE, siteId: RECYCLING_YARD, name: 'Yard scale', active: true, updatedAt: UPDATED },
+    demoKiosk(INBOUND_SCALE, TRANSFER_STATION, 'Inbound scale'),
+    demoKiosk(OUTBOUND_SCALE, TRANSFER_STATION, 'Outbound scale'),
+    demoKiosk(LANDFILL_SCALE, LANDFILL, 'Main scale'),
+    demoKiosk(YARD_SCALE, RECYCLING_YARD, 'Yard scale'),
   ],
   materials: [
-    {
-      id: DEMO.materialId,
-      siteId: TRANSFER_STATION,
-      kioskId: INBOUND_SCALE,
-      materialType: 'Mixed construction debris',
-      measureUnit: 'Ton',
-      updatedAt: UPDATED,
-    },
-    {
-      id: 'a6f1c2d3-58b9-4e0f-b1c2-6dbdbe3d5065',
-      kioskId: INBOUND_SCALE,
-      materialType: 'Clean concrete',
-      measureUnit: 'Ton',
-      updatedAt: UPDATED,
-    },
-    {
-      id: 'b7a2d3e4-69ca-4f10-82d3-7ececf4e6176',
-      kioskId: OUTBOUND_SCALE,
-      materialType: 'Recycled aggregate',
-      measureUnit: 'Cubic Yard',
-      updatedAt: UPDATED,
-    },
-    {
-      id: 'c8b3e4f5-7adb-4021-93e4-8fdfd05f7287',
-      siteId: LANDFILL,
-      materialType: 'Municipal solid waste',
-      measureUnit: 'Ton',
-      updatedAt: UPDATED,
-    },
-    {
-      id: 'd9c4f506-8bec-4132-a4f5-90e0e1608398',
-      kioskId: LANDFILL_SCALE,
-      materialType: 'Tyres',
-      measureUnit: 'Item',
-      updatedAt: UPDATED,
-    },
-    {
-      id: 'ea051617-9cfd-4243-85b6-a1f1f2719543',
-      kioskId: YARD_SCALE,
-      materialType: 'Green waste',
-      measureUnit: 'Ton',
-      updatedAt: UPDATED,
-    },
-    {
-      id: 'fb162728-ad0e-4354-96c7-b202038a2654',
-      kioskId: YARD_SCALE,
-      materialType: 'Scrap metal',
-      measureUnit: 'Ton',
-      updatedAt: UPDATED,
-    },
-    {
-      id: '0c273839-be1f-4465-87d8-c313149b3765',
-      kioskId: YARD_SCALE,
-      materialType: 'Asphalt',
-      measureUnit: 'Ton',
-      updatedAt: UPDATED,
-    },
+    demoMaterial(DEMO.materialId, { siteId: TRANSFER_STATION, kioskId: INBOUND_SCALE }, 'Mixed construction debris'),
+    demoMaterial('a6f1c2d3-58b9-4e0f-b1c2-6dbdbe3d5065', { kioskId: INBOUND_SCALE }, 'Clean concrete'),
+    demoMaterial(
+      'b7a2d3e4-69ca-4f10-82d3-7ececf4e6176',
+      { kioskId: OUTBOUND_SCALE },
+      'Recycled aggregate',
+      'Cubic Yard',
+    ),
+    demoMaterial('c8b3e4f5-7adb-4021-93e4-8fdfd05f7287', { siteId: LANDFILL }, 'Municipal solid waste'),
+    demoMaterial('d9c4f506-8bec-4132-a4f5-90e0e1608398', { kioskId: LANDFILL_SCALE }, 'Tyres', 'Item'),
+    demoMaterial('ea051617-9cfd-4243-85b6-a1f1f2719543', { kioskId: YARD_SCALE }, 'Green waste'),
+    demoMaterial('fb162728-ad0e-4354-96c7-b202038a2654', { kioskId: YARD_SCALE }, 'Scrap metal'),
+    demoMaterial('0c273839-be1f-4465-87d8-c313149b3765', { kioskId: YARD_SCALE }, 'Asphalt'),
   ],
 };
 
@@ -164,34 +105,14 @@ export const DEMO_CAMERAS = ['front', 'rear'] as const;
 export type DemoCamera = (typeof DEMO_CAMERAS)[number];
 
 /**
- * Path of the recording of a camera for the minute that begins at `start`. Each camera has ten: the clock in the
- * picture shows the last digit of the minute, and the seconds. Their README says how they were made.
+ * Path of the recording of a camera of the first truck for the minute that begins at `start`. Each camera has ten: the clock in
+ * the picture shows the last digit of the minute, and the seconds. Their README says how they were made.
  */
-export function demoRecording(camera: DemoCamera, start: Date): string {
-  return recordingPath(camera, start.getUTCMinutes());
-}
+export const demoRecording = (camera: DemoCamera, start: Date): string =>
+  recordingPath(`${camera}-${start.getUTCMinutes() % 10}`);
 
-export const recordingPath = (camera: DemoCamera, digit: number): string =>
-  join(PACKAGE_FOLDER, `dist/src/demo/recordings/${camera}-${digit % 10}.mp4`);
+/** The same for an hour of a truck, as a time lapse: a picture of each minute, with the hour and the minute. */
+export const demoHour = (truckId: string, camera: DemoCamera, hour: number): string =>
+  recordingPath(`${truckId}-${camera}-${hour}`);
 
-/** The boxes of a recording that say how long it lasts, with the place of their duration behind their name. */
-const DURATIONS = [
-  ['mvhd', 16],
-  ['tkhd', 20],
-  ['elst', 8],
-] as const;
-
-/**
- * The minute of a recording as the hour of a time lapse: a picture of 6 s each, no other bytes. Its clock, which showed
- * a digit of the minute and the seconds, shows that digit of the hour and the minutes.
- */
-export function hourOfMinute(minute: Buffer): Buffer {
-  const hour = Buffer.from(minute);
-  for (const [box, place] of DURATIONS) {
-    const at = hour.indexOf(box) + 4 + place;
-    hour.writeUInt32BE(hour.readUInt32BE(at) * 60, at);
-  }
-  const scale = hour.indexOf('mdhd') + 4 + 12;
-  hour.writeUInt32BE(hour.readUInt32BE(scale) / 60, scale);
-  return hour;
-}
+const recordingPath = (name: string): string => join(PACKAGE_FOLDER, `dist/src/demo/recordings/${name}.mp4`);

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PRIVATE_FILE, PRIVATE_FOLDER } from '../core/config/private-modes.js';
+import { PRIVATE_FILE } from '../core/config/private-modes.js';
+import { makeFolder } from '../core/storage/make-folder.js';
 import type { AdminClient } from '../cli/admin-client.js';
 import type { ApiKey, IssueApiKeyRequest } from '../contracts/admin/api-key.dto.js';
 import { DEMO, QUARRY } from './demo-data.js';
@@ -43,7 +44,7 @@ export async function demoKeys(admin: AdminClient, dataDir: string): Promise<Dem
       issued.push(key.id);
       keys[name] = key.key;
     }
-    if (issued.length > 0) storeSecrets(dataDir, keys);
+    if (issued.length > 0) await storeSecrets(dataDir, keys);
     return keys as DemoKeys;
   } catch (error) {
     await Promise.allSettled(issued.map((id) => admin.call('revokeApiKey', { params: { id } })));
@@ -60,8 +61,8 @@ export function storedSecrets(dataDir: string): { -readonly [Name in keyof Store
   }
 }
 
-export function storeSecrets(dataDir: string, secrets: Partial<StoredSecrets>): void {
-  mkdirSync(dataDir, { recursive: true, mode: PRIVATE_FOLDER });
+export async function storeSecrets(dataDir: string, secrets: Partial<StoredSecrets>): Promise<void> {
+  await makeFolder(dataDir);
   const text = JSON.stringify({ ...storedSecrets(dataDir), ...secrets }, undefined, 2);
   writeFileSync(fileIn(dataDir), `${text}\n`, { mode: PRIVATE_FILE });
 }

@@ -58,28 +58,38 @@ export async function fillDemo(
   const partner = new DemoPartner(baseUrl, demo.keys.platform, signal);
   const scene: DemoScene = { ...demo, connections, admin, partner, baseUrl, env, now, signal };
   const missing: string[] = [];
-  const part = async (name: string, make: (scene: DemoScene) => Promise<unknown>) => {
-    if (signal.aborted) return;
-    await make(scene).catch((error: unknown) => missing.push(`${name} (${messageOf(error)})`));
+  /** False if the part, or the service, has failed: what follows from it is left to a later start. */
+  const part = async (name: string, make: (scene: DemoScene) => Promise<unknown>): Promise<boolean> => {
+    if (signal.aborted) return false;
+    try {
+      await make(scene);
+      return true;
+    } catch (error) {
+      missing.push(`${name} (${messageOf(error)})`);
+      return false;
+    }
   };
   try {
     await part('webhook endpoint', receiveWebhooks);
-    await Promise.all([
-      part('tickets', pushTickets),
-      part('accounts', createAccounts),
-      part('held synchronisation', holdQuarry),
+    const [hasFootage] = await Promise.all([
       part('footage', async () => {
         await recordMinutes(admin, lastMinute);
         await subscribe(admin, connections.vision, demo.clip, timeOf(hourOf(filmedDay(now), OPENS_AT)));
         await filmSecondTruck(scene);
         await filmFirstTruck(scene);
       }),
+      Promise.all([
+        part('tickets', pushTickets),
+        part('accounts', createAccounts),
+        part('held synchronisation', holdQuarry),
+      ]).then(async () => {
+        await part('webhook topics', askForAllTopics);
+        await part('quarantined record', quarantine);
+        await part('refused pushes', pushRefusals);
+      }),
     ]);
-    await part('webhook topics', askForAllTopics);
-    await part('quarantined record', quarantine);
-    await part('refused pushes', pushRefusals);
-    await part('ticket with footage', pushArrival);
-    await part('actions of a person', actAsPerson);
+    if (hasFootage) await part('ticket with footage', pushArrival);
+    if (hasFootage) await part('actions of a person', actAsPerson);
     return missing;
   } finally {
     partner.close();
@@ -98,14 +108,14 @@ async function receiveWebhooks(scene: DemoScene): Promise<void> {
   const endpoint = await ownEndpoint(scene);
   if (endpoint === undefined) {
     const { secret } = await admin.call('createWebhookEndpoint', { body: { url, topics: FIRST_TOPICS } });
-    storeSecrets(env.DATA_DIR, { webhook: secret });
+    await storeSecrets(env.DATA_DIR, { webhook: secret });
     return;
   }
   const params = { id: endpoint.id };
   if (endpoint.url !== url) await admin.call('updateWebhookEndpoint', { params, body: { url } });
   if (storedSecrets(env.DATA_DIR).webhook !== undefined) return;
   const { secret } = await admin.call('rotateWebhookSecret', { params, body: { overlapSeconds: 0 } });
-  storeSecrets(env.DATA_DIR, { webhook: secret });
+  await storeSecrets(env.DATA_DIR, { webhook: secret });
 }
 
 async function askForAllTopics(scene: DemoScene): Promise<void> {
@@ -123,9 +133,13 @@ async function pushTickets(scene: DemoScene): Promise<void> {
     const pushed = await knownNumbers(scene, `-${dayName(day)}-`);
     stories.push(...ticketsOf(day, scene.now).filter(({ number }) => !pushed.has(number)));
   }
-  const waiting = stories.values();
+  await severalAtOnce(stories, (story) => push(scene, story));
+}
+
+async function severalAtOnce<T>(all: readonly T[], work: (each: T) => Promise<unknown>): Promise<void> {
+  const waiting = all.values();
   const lane = async () => {
-    for (const story of waiting) await push(scene, story);
+    for (const each of waiting) await work(each);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
 }
@@ -157,7 +171,7 @@ async function createAccounts({ admin, partner }: DemoScene): Promise<void> {
   const query = { haulerId: DEMO.haulerId, pageSize: MAX_PAGE };
   const known = new Set((await admin.call('listAccounts', { query })).data.map(({ accountName }) => accountName));
   const missing = ACCOUNT_NAMES.flatMap((name, i) => (known.has(name) ? [] : [i]));
-  for (const i of missing) await partner.post('/accounts', accountOf(i));
+  await severalAtOnce(missing, (i) => partner.post('/accounts', accountOf(i)));
   for (const [i, accountName] of TAKEN_NAMES) {
     if (missing.includes(i)) await partner.post('/accounts', { ...accountOf(i), accountName });
   }
@@ -200,7 +214,8 @@ async function pushRefusals(scene: DemoScene): Promise<void> {
   const known = await refusedNumbers(scene);
   const named: Refusal = unknownMaterial(STORY.refused, scene.now - 60_000);
   const refusals = [...demoDays(scene.now).flatMap((day) => refusalsOf(day, scene.now)), named];
-  for (const { number, body } of refusals) if (!known.has(number)) await scene.partner.post('/tickets', body);
+  const missing = refusals.filter(({ number }) => !known.has(number));
+  await severalAtOnce(missing, ({ body }) => scene.partner.post('/tickets', body));
 }
 
 /** Also those that the exchange log has not stored yet are known at the next start. */

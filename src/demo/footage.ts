@@ -1,17 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { Readable } from 'node:stream';
-import { acceptStatus, eventually, timeOf } from './calls.js';
-import {
-  DEMO,
-  DEMO_ALIASES,
-  DEMO_CAMERAS,
-  type DemoCamera,
-  hourOfMinute,
-  recordingPath,
-  SECOND_TRUCK,
-} from './demo-data.js';
+import { eventually, timeOf } from './calls.js';
+import { DEMO, DEMO_ALIASES, DEMO_CAMERAS, type DemoCamera, demoHour, SECOND_TRUCK } from './demo-data.js';
 import { filmedDay, hourOf } from './pushes.rules.js';
-import type { DemoScene } from './seed.js';
+import { type DemoScene, uploadRecording } from './seed.js';
 
 /** The cameras record from 6:00 to 17:00. */
 const HOURS = [6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16] as const;
@@ -30,20 +20,10 @@ const customerId = DEMO.haulerId;
 const SUBJECT = { subject: 'customers', subjectId: customerId } as const;
 
 /** One hour of a camera on the partner side; false if it is there already. */
-async function upload(
-  { admin }: DemoScene,
-  truckId: string,
-  cameraId: DemoCamera,
-  day: Date,
-  hour: Hour,
-): Promise<boolean> {
-  const bytes = hourOfMinute(await readFile(recordingPath(cameraId, hour)));
+function upload({ admin }: DemoScene, truckId: string, cameraId: DemoCamera, day: Date, hour: Hour): Promise<boolean> {
   const [startTime, endTime] = [hourOf(day, hour), hourOf(day, hour + 1)].map(timeOf) as [string, string];
-  const call = admin.call('uploadHostedRecording', {
-    query: { customerId, truckId, cameraId, startTime, endTime },
-    upload: { content: Readable.from([bytes]), sizeBytes: bytes.length },
-  });
-  return acceptStatus(409, call);
+  const query = { customerId, truckId, cameraId, startTime, endTime };
+  return uploadRecording(admin, query, demoHour(truckId, cameraId, hour));
 }
 
 /** The filmed day of a truck. Returns the start of the first hour that the partner side did not have. */
@@ -53,15 +33,15 @@ async function uploadDay(
   without: readonly Hour[] = [],
 ): Promise<number | undefined> {
   const day = filmedDay(scene.now);
-  let first: number | undefined;
-  for (const hour of HOURS.filter((each) => !without.includes(each))) {
-    scene.signal.throwIfAborted();
-    const isGap = truckId === DEMO.truckId && hour === GAP_HOUR;
-    const cameras = DEMO_CAMERAS.filter((camera) => camera === 'front' || !isGap);
-    const added = await Promise.all(cameras.map((camera) => upload(scene, truckId, camera, day, hour)));
-    if (added.includes(true)) first ??= hourOf(day, hour);
-  }
-  return first;
+  const added = await Promise.all(
+    HOURS.filter((hour) => !without.includes(hour)).map(async (hour) => {
+      const isGap = truckId === DEMO.truckId && hour === GAP_HOUR;
+      const cameras = DEMO_CAMERAS.filter((camera) => camera === 'front' || !isGap);
+      const isNew = await Promise.all(cameras.map((camera) => upload(scene, truckId, camera, day, hour)));
+      return isNew.includes(true) ? [hourOf(day, hour)] : [];
+    }),
+  );
+  return added.flat()[0];
 }
 
 /** A day that is new at a later start is listed again at once. */

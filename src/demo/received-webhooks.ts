@@ -74,9 +74,8 @@ function receivedPage(messages: readonly Message[]): string {
       const topic = topicOf(type);
       const address = `/console/${filled(topic.page, data, encodeURIComponent)}`;
       return html`<tr>
-        <td>${new Date(timestamp).toISOString().slice(11, 19)}</td>
-        <td><a href="${address}">${type}</a></td>
-        <td>${filled(topic.sentence, data)}</td>
+        <td class="time">${new Date(timestamp).toISOString().slice(11, 19)}</td>
+        <td class="event"><a href="${address}">${type}</a><span>${filled(topic.sentence, data)}</span></td>
       </tr>`;
     });
   const nothing = html`<p>Nothing has arrived since the start of the service: push a ticket, then load this page.</p>`;
@@ -84,8 +83,7 @@ function receivedPage(messages: readonly Message[]): string {
     <thead>
       <tr>
         <th scope="col">UTC</th>
-        <th scope="col">Event</th>
-        <th scope="col">What happened</th>
+        <th scope="col">Event, and what happened</th>
       </tr>
     </thead>
     <tbody>

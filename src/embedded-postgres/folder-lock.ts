@@ -36,9 +36,9 @@ export function lockFolder(folder: string): FolderLock {
       `Another haulbridge${holderOf(holder)} already runs on DATA_DIR ${folder}: stop it, or start this one with another DATA_DIR.`,
     );
   }
-  const held = lock;
+  const acquired = lock;
   writeFileSync(holder, `${process.pid}\n`, { mode: PRIVATE_FILE });
-  return { release: () => held.close() };
+  return { release: () => acquired.close() };
 }
 
 function holderOf(file: string): string {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { StartupError } from '../core/config/startup-error.js';
 
 /** The user that PostgreSQL runs as; it refuses to run as root. */
-export interface Owner {
+export interface SystemUser {
   readonly uid: number;
   readonly gid: number;
 }
@@ -12,7 +12,7 @@ export interface Owner {
  * The user to run PostgreSQL as. Undefined for an ordinary user, who runs PostgreSQL directly. For root: the owner of the
  * existing data, else the user `postgres`, else `nobody`. `npm start` creates no user.
  */
-export function chooseOwner(dataFolder: string): Owner | undefined {
+export function chooseUser(dataFolder: string): SystemUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
   if (existsSync(dataFolder)) {
     const { uid, gid } = statSync(dataFolder);
@@ -29,17 +29,17 @@ export function chooseOwner(dataFolder: string): Owner | undefined {
 }
 
 /** Whether a user may read a path and enter every folder above it. Checks the mode bits only. */
-export function mayRead(owner: Owner, path: string): boolean {
-  if (!allows(owner, path, statSync(path).isDirectory() ? 0o5 : 0o4)) return false;
+export function mayRead(user: SystemUser, path: string): boolean {
+  if (!allows(user, path, statSync(path).isDirectory() ? 0o5 : 0o4)) return false;
   for (let folder = dirname(path); ; folder = dirname(folder)) {
-    if (!allows(owner, folder, 0o1)) return false;
+    if (!allows(user, folder, 0o1)) return false;
     if (folder === dirname(folder)) return true;
   }
 }
 
-function allows(owner: Owner, path: string, wanted: number): boolean {
+function allows(user: SystemUser, path: string, wanted: number): boolean {
   const { mode, uid, gid } = statSync(path);
-  const shift = uid === owner.uid ? 6 : gid === owner.gid ? 3 : 0;
+  const shift = uid === user.uid ? 6 : gid === user.gid ? 3 : 0;
   return ((mode >> shift) & wanted) === wanted;
 }
 
@@ -54,9 +54,9 @@ export interface SpawnSetup {
  * switches to the other user. So the database works in a clone or a DATA_DIR of mode 700 that this user may not enter.
  * The environment has only the necessary variables, because that of the service contains secrets.
  */
-export function spawnSetup(folder: string, owner: Owner | undefined): SpawnSetup {
+export function spawnSetup(folder: string, user: SystemUser | undefined): SpawnSetup {
   return {
     folder: process.platform === 'linux' ? '/proc/self/cwd' : folder,
-    options: { cwd: folder, env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }, ...owner },
+    options: { cwd: folder, env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }, ...user },
   };
 }

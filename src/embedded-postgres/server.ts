@@ -3,7 +3,7 @@ import { inBackground } from '../core/errors/background.js';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { clusterName, readPostmaster, STOP_SIGNALS } from './postmaster.js';
-import { type Owner, spawnSetup } from './owner.js';
+import { type SystemUser, spawnSetup } from './owner.js';
 import { StartupError } from '../core/config/startup-error.js';
 
 /** The log of the supervisor, for example a pino logger. */
@@ -16,7 +16,7 @@ export interface SupervisorLog {
 export interface ServerOptions {
   readonly program: string;
   readonly folder: string;
-  readonly owner: Owner | undefined;
+  readonly user: SystemUser | undefined;
   readonly port: number;
   readonly settings: Readonly<Record<string, string>>;
   readonly log: SupervisorLog;
@@ -91,8 +91,8 @@ export class Server {
   }
 
   private spawn(): ChildProcess {
-    const { program, folder, owner, port, settings } = this.options;
-    const setup = spawnSetup(folder, owner);
+    const { program, folder, user, port, settings } = this.options;
+    const setup = spawnSetup(folder, user);
     const parameters = Object.entries({ ...settings, cluster_name: clusterName(folder) });
     const child = spawn(
       program,

@@ -1,4 +1,4 @@
-import { mkdirSync, statfsSync } from 'node:fs';
+import { statfsSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -6,12 +6,12 @@ import pg from 'pg';
 import { findBinaries } from './binaries.js';
 import { DATABASE_USER, openDataFolder } from './data-folder.js';
 import { lockFolder } from './folder-lock.js';
-import { chooseOwner } from './owner.js';
+import { chooseUser } from './owner.js';
 import { stopOrphan } from './postmaster.js';
 import { Server, type ServerOptions, type SupervisorLog } from './server.js';
 import { diskReserveBytes } from '../core/config/disk-reserve.js';
-import { PRIVATE_FOLDER } from '../core/config/private-modes.js';
 import { StartupError } from '../core/config/startup-error.js';
+import { makeFolder } from '../core/storage/make-folder.js';
 
 export interface EmbeddedPostgresOptions {
   readonly dataDir: string;
@@ -40,14 +40,14 @@ const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes:
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { dataDir, log, durable = true, maxConnections = 100 } = options;
   const folder = join(dataDir, 'postgres');
-  makeFolder(dataDir);
+  await makeDataFolder(dataDir);
   const lock = lockFolder(dataDir);
   try {
     const orphan = await stopOrphan(folder);
     if (orphan !== undefined) log.info(`stopped the PostgreSQL of an earlier run (process ${orphan})`);
-    const owner = chooseOwner(folder);
-    const binaries = findBinaries(owner);
-    const password = await openDataFolder(folder, binaries, owner, durable);
+    const user = chooseUser(folder);
+    const binaries = findBinaries(user);
+    const password = await openDataFolder(folder, binaries, user, durable);
     const settings = {
       listen_addresses: '127.0.0.1',
       unix_socket_directories: '',
@@ -58,7 +58,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       ...walLimits(dataDir),
       ...(durable ? {} : NOT_DURABLE),
     };
-    const { server, port } = await startOnFreePort({ program: binaries.postgres, folder, owner, settings, log });
+    const { server, port } = await startOnFreePort({ program: binaries.postgres, folder, user, settings, log });
     const address = `postgresql://${DATABASE_USER}:${password}@127.0.0.1:${port}`;
     await createDatabase(address).catch(async (error: unknown) => {
       await server.stop();
@@ -91,9 +91,9 @@ function walLimits(dataDir: string): Readonly<Record<string, string>> {
   return { max_wal_size: `${max}MB`, min_wal_size: `${Math.min(DEFAULT_WAL_MIB.min, max)}MB` };
 }
 
-function makeFolder(dataDir: string): void {
+async function makeDataFolder(dataDir: string): Promise<void> {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: PRIVATE_FOLDER });
+    await makeFolder(dataDir);
   } catch (error) {
     throw new StartupError(`DATA_DIR ${dataDir} cannot be created: ${(error as Error).message}.`, { cause: error });
   }

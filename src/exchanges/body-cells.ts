@@ -9,7 +9,6 @@ export const BASE64 = 1;
 export const REDACTED_FORM = 2;
 export const TRUNCATED = 4;
 
-/** The columns of a body. */
 export interface BodyCells {
   readonly text: string | null;
   readonly form: number;

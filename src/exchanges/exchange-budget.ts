@@ -8,9 +8,9 @@ const MAX_LINES_OF_ADDRESS = 60;
 const MAX_LINES = 1_200;
 
 /** What calls without a valid key may use of a day on one instance, whatever else is stored. */
-const KEYLESS_SHARE = 0.1;
-/** From this share on bodies are not stored, so that the rest is left for the lines of calls with a key. */
-const BODIES_SHARE = 0.8;
+const KEYLESS_PART = 0.1;
+/** From this used on bodies are not stored, so that the rest is left for the lines of calls with a key. */
+const BODIES_PART = 0.8;
 
 /** How much of an exchange is stored: all of it, all but its bodies, or nothing. */
 export type Admission = 'whole' | 'line' | 'dropped';
@@ -49,9 +49,9 @@ export class ExchangeBudget {
 
   admit(standing: Standing, address: string): Admission {
     this.beginDay();
-    const share = this.total / this.maxBytesPerDay;
-    if (standing === 'known') return share < BODIES_SHARE ? 'whole' : share < 1 ? 'line' : 'dropped';
-    if (share >= BODIES_SHARE || this.keyless >= KEYLESS_SHARE * this.maxBytesPerDay) return 'dropped';
+    const used = this.total / this.maxBytesPerDay;
+    if (standing === 'known') return used < BODIES_PART ? 'whole' : used < 1 ? 'line' : 'dropped';
+    if (used >= BODIES_PART || this.keyless >= KEYLESS_PART * this.maxBytesPerDay) return 'dropped';
     return standing === 'unverified' || this.takeLine(address) ? 'line' : 'dropped';
   }
 

@@ -18,7 +18,6 @@ const IS_REAL = '(NOT by_sandbox OR status BETWEEN 1 AND 399)';
 /** The routes by which partners push. */
 const PUSH = "direction = 'inbound' AND route IN ('createTicket', 'createAccount')";
 
-/** The counts of one hour. */
 export interface CountedHour {
   readonly tickets: TicketCounts;
   readonly exchanges: ExchangeCounts;
@@ -86,14 +85,14 @@ function valuesOf(filter: ExchangeFilter): unknown[] {
   const { direction, interface: name, haulerId, connectionId, apiKeyId, status = [], errorCode, reason } = filter;
   const { from, to, rehearsed } = filter;
   const values = [
-    ...[from === undefined ? undefined : new Date(from), to === undefined ? undefined : new Date(to)],
+    from === undefined ? undefined : new Date(from),
+    to === undefined ? undefined : new Date(to),
     ...[direction, name, haulerId, connectionId, apiKeyId, status[0], status[1], errorCode, reason],
     rehearsed,
   ];
   return values.map((value) => value ?? null);
 }
 
-/** Exchanges counted by hour. */
 @Injectable()
 export class ExchangeHours {
   constructor(private readonly database: Database) {}
@@ -206,7 +205,7 @@ export class ExchangeHours {
 
   /** The start of the first hour that is kept; undefined without one. */
   async first(): Promise<Date | undefined> {
-    const [row] = await this.database.query<{ hour: Date }>('SELECT hour FROM exchange_hours ORDER BY hour LIMIT 1');
+    const row = await this.database.first<{ hour: Date }>('SELECT hour FROM exchange_hours ORDER BY hour LIMIT 1');
     return row?.hour;
   }
 

@@ -9,7 +9,7 @@ const MAX_BATCH_ROWS = 1_000;
 const MAX_BATCH_BYTES = 2 * MIB;
 
 /** Exchanges that wait. */
-interface Share {
+interface Backlog {
   readonly maxRows: number;
   readonly maxBytes: number;
   rows: number;
@@ -23,15 +23,15 @@ export interface Dropped {
 }
 
 /**
- * The exchanges that wait to be written, in the order in which they came. When calls with a key fill their share, the oldest exchanges
+ * The exchanges that wait to be written, in the order in which they came. When calls with a key fill their part, the oldest exchanges
  * are dropped. When all others fill theirs, the new one is dropped: they never take the place of a call with a key (decision 58).
  */
 export class ExchangeQueue {
   private rows: ExchangeRow[] = [];
   private head = 0;
   private removed = 0;
-  private readonly known: Share = { maxRows: 50_000, maxBytes: 24 * MIB, rows: 0, bytes: 0 };
-  private readonly others: Share = { maxRows: 20_000, maxBytes: 8 * MIB, rows: 0, bytes: 0 };
+  private readonly known: Backlog = { maxRows: 50_000, maxBytes: 24 * MIB, rows: 0, bytes: 0 };
+  private readonly others: Backlog = { maxRows: 20_000, maxBytes: 8 * MIB, rows: 0, bytes: 0 };
 
   get length(): number {
     return this.rows.length - this.head;
@@ -52,11 +52,11 @@ export class ExchangeQueue {
   }
 
   push(row: ExchangeRow): Dropped {
-    const share = this.shareOf(row);
-    if (share === this.others && isFull(share)) return { known: 0, others: 1 };
+    const backlog = this.backlogOf(row);
+    if (backlog === this.others && isFull(backlog)) return { known: 0, others: 1 };
     this.rows.push(row);
-    share.rows++;
-    share.bytes += bytesOf(row);
+    backlog.rows++;
+    backlog.bytes += bytesOf(row);
     const before = { known: this.known.rows, others: this.others.rows };
     while (this.length > 1 && isFull(this.known)) this.removeFirst();
     this.compact();
@@ -86,9 +86,9 @@ export class ExchangeQueue {
     const row = this.rows[this.head++];
     if (row === undefined) return;
     this.removed++;
-    const share = this.shareOf(row);
-    share.rows--;
-    share.bytes -= bytesOf(row);
+    const backlog = this.backlogOf(row);
+    backlog.rows--;
+    backlog.bytes -= bytesOf(row);
   }
 
   /** An array whose first elements are removed one by one takes time in proportion to its length. */
@@ -98,11 +98,11 @@ export class ExchangeQueue {
     this.head = 0;
   }
 
-  private shareOf({ standing }: ExchangeRow): Share {
+  private backlogOf({ standing }: ExchangeRow): Backlog {
     return standing === 'known' ? this.known : this.others;
   }
 }
 
 const bytesOf = ({ line }: ExchangeRow): number => line.length + ROW_BYTES;
 
-const isFull = ({ rows, bytes, maxRows, maxBytes }: Share): boolean => rows >= maxRows || bytes >= maxBytes;
+const isFull = ({ rows, bytes, maxRows, maxBytes }: Backlog): boolean => rows >= maxRows || bytes >= maxBytes;

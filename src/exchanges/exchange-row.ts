@@ -136,7 +136,6 @@ function maskOf(texts: readonly (string | null | undefined)[], secrets: readonly
   return maskSecretsInData(all, secrets) === all ? (text) => text : (text) => maskSecretsInData(text, secrets);
 }
 
-/** An array of PostgreSQL. */
 const arrayCell = (elements: readonly string[]): string | null =>
   elements.length === 0 ? null : `{${elements.map((element) => `"${element.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;
 

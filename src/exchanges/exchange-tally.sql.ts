@@ -115,7 +115,10 @@ export function connectionHoursSql(rows: readonly { readonly call: ConnectionCal
   if (calls.length === 0) return undefined;
   const values = calls.map(({ id, haulerId, connectionId, isFailed }) => ({
     hour: Math.floor(timeOfUuidv7(id) / HOUR_MS) * HOUR_SECONDS,
-    ...{ hauler_id: haulerId, connection_id: connectionId, failed: isFailed, id },
+    hauler_id: haulerId,
+    connection_id: connectionId,
+    failed: isFailed,
+    id,
   }));
   return `
     INSERT INTO connection_hours AS h (hauler_id, connection_id, hour, calls, failed, last_success_id, last_failure_id)

@@ -43,7 +43,7 @@ export class ExchangeWriter {
   /** The size of the partition of a day (UTC) with its indexes; 0 before its first exchange. */
   async bytesOfDay(time: number): Promise<number> {
     const names = plannedPartitions(PARTITIONED.exchanges, time).map(({ name }) => name);
-    const [size] = await this.pool.query<{ bytes: number }>(
+    const size = await this.pool.first<{ bytes: number }>(
       'SELECT coalesce(pg_total_relation_size(to_regclass($1::text)), 0)::float8 AS bytes',
       [names[0]],
     );

@@ -89,7 +89,6 @@ export async function storedIds(database: Sql, ids: readonly string[]): Promise<
 export class ExchangesRepository {
   constructor(private readonly database: Database) {}
 
-  /** The newest `limit` exchanges of a filter. */
   async find(filter: ExchangeFilter, limit: number): Promise<ExchangeListRow[]> {
     const { reference } = filter;
     if (reference === undefined) return this.read(listSql(filter, limit));
@@ -130,11 +129,7 @@ export class ExchangesRepository {
   }
 
   async get(id: string): Promise<FullExchangeRow | undefined> {
-    const [row] = await this.database.query<FullExchangeRow>(
-      `SELECT *, ${REASON_COLUMN} FROM exchanges WHERE id = $1`,
-      [id],
-    );
-    return row;
+    return this.database.first<FullExchangeRow>(`SELECT *, ${REASON_COLUMN} FROM exchanges WHERE id = $1`, [id]);
   }
 
   /**

@@ -39,12 +39,11 @@ export interface LockedConnection extends ConnectionKey {
 
 /** Locks a connection, because two concurrent changes could join the key of one with the address of the other. */
 export async function lockConnection(transaction: Sql, id: string): Promise<LockedConnection | undefined> {
-  const [row] = await transaction.query<LockedConnection>(
+  return transaction.first<LockedConnection>(
     `SELECT hauler_id AS "haulerId", id, base_url AS "baseUrl", customer_id AS "customerId", enabled
        FROM connections WHERE id = $1 AND deleted_at IS NULL FOR UPDATE`,
     [id],
   );
-  return row;
 }
 
 /**
@@ -105,7 +104,7 @@ export async function deleteConnection(transaction: Sql, id: string): Promise<Bu
 
 /** What `deleteConnection` ends. */
 export async function countRemoval(database: Sql, id: string): Promise<ConnectionRemoval | undefined> {
-  const [row] = await database.query<ConnectionRemoval>(
+  return database.first<ConnectionRemoval>(
     `SELECT (SELECT count(*)::float8 FROM api_keys WHERE connection_id = c.id AND revoked_at IS NULL) AS keys,
        (SELECT count(*)::float8 FROM sync_runs AS run WHERE (run.hauler_id, run.connection_id) = (c.hauler_id, c.id)
          AND run.status IN ('queued', 'running')) AS "syncRuns",
@@ -118,7 +117,6 @@ export async function countRemoval(database: Sql, id: string): Promise<Connectio
      FROM connections AS c WHERE c.id = $1 AND c.deleted_at IS NULL`,
     [id],
   );
-  return row;
 }
 
 /** The current key, then the next one if there is one; undefined if the connection was deleted or has another address. */
@@ -126,7 +124,7 @@ export async function findSealedKeys(
   database: Sql,
   { haulerId, id, baseUrl }: PartnerConnection,
 ): Promise<string[] | undefined> {
-  const [row] = await database.query<{ sealed_key: string; sealed_next_key: string | null }>(
+  const row = await database.first<{ sealed_key: string; sealed_next_key: string | null }>(
     `SELECT sealed_key, sealed_next_key FROM connections
      WHERE hauler_id = $1 AND id = $2 AND base_url = $3 AND deleted_at IS NULL`,
     [haulerId, id, baseUrl],
@@ -160,7 +158,7 @@ export async function requestRun(database: Sql, { haulerId, id }: ConnectionKey)
 
 /** The interval in seconds. Locks the connection, so that no admin changes it before the next due time is set. */
 export async function lockInterval(database: Sql, { haulerId, id }: ConnectionKey): Promise<number | undefined> {
-  const [row] = await database.query<{ interval_seconds: number }>(
+  const row = await database.first<{ interval_seconds: number }>(
     'SELECT interval_seconds FROM connections WHERE hauler_id = $1 AND id = $2 FOR UPDATE',
     [haulerId, id],
   );

@@ -108,7 +108,9 @@ export class ConnectionsService {
 
   /** The row. Throws `notFound` for an unknown or deleted connection. */
   async required(id: string): Promise<ConnectionEntity> {
-    return found(id, await this.dataSource.manager.findOneBy(ConnectionEntity, { id, deletedAt: IsNull() }));
+    const row = await this.dataSource.manager.findOneBy(ConnectionEntity, { id, deletedAt: IsNull() });
+    if (row === null) throw unknownConnection(id);
+    return row;
   }
 
   /**
@@ -169,11 +171,6 @@ export class ConnectionsService {
       credentialsChanged: moved || renamed || request.apiKey !== undefined || request.nextApiKey !== undefined,
     };
   }
-}
-
-function found(id: string, row: ConnectionEntity | null): ConnectionEntity {
-  if (row === null) throw unknownConnection(id);
-  return row;
 }
 
 const unknownConnection = (id: string) => apiError(ADMIN_API, 'notFound', `there is no connection ${id}`);

@@ -20,8 +20,8 @@ type Fields = Pick<CreateScaleTicketRequest, 'materials' | 'customFields' | 'inb
 
 /** The fields that differ between two forms of a ticket, with both values (decision 23). */
 export function changesOf(before: TicketForm, after: TicketForm): TicketChanges {
-  const is = fieldsOf(after);
-  const all = differences(fieldsOf(before), is);
+  const is = comparedFields(after);
+  const all = differences(comparedFields(before), is);
   const changes = all.slice(0, MAX_CHANGES).map((each) => toChange(each, is));
   return { changes, ...(all.length > MAX_CHANGES ? { moreChanges: all.length - MAX_CHANGES } : {}) };
 }
@@ -41,7 +41,7 @@ const MAX_NAMED = 3;
 
 /** What a first push brought: `Debris 14.9 Ton, Clay 2 Cubic Yard`. */
 export function amountsOf(push: TicketForm): string {
-  const { materials } = fieldsOf(push);
+  const { materials } = comparedFields(push);
   const named = materials
     .slice(0, MAX_NAMED)
     .map((line) => `${line.name || line.id} ${line.quantity} ${line.unitOfMeasure}`);
@@ -50,7 +50,7 @@ export function amountsOf(push: TicketForm): string {
 }
 
 /** The fields of section 2.2 that can change. */
-function fieldsOf({ contents: { materials, customFields }, flows }: TicketForm): Fields {
+function comparedFields({ contents: { materials, customFields }, flows }: TicketForm): Fields {
   return {
     materials: JSON.parse(materials) as MaterialItem[],
     inboundFlow: flows.inbound && shownFlow(flows.inbound),

@@ -13,7 +13,6 @@ import type { CatalogFindings, CatalogReference } from '../site-sync/catalog/cat
 import { DIRECTIONS, type Flow, type Push } from './ticket.js';
 import type { Conflict } from './ticket.rules.js';
 
-/** The 422 for a conflict. */
 export const flowConflict = ({ conflict }: Conflict): AppError =>
   violated(SCALE_API, 'ruleViolated', conflictOf(...conflict), { details: { reason: 'FLOW_CONFLICT' } });
 

@@ -18,7 +18,7 @@ import type { Claim } from '../core/idempotency/idempotency.repository.js';
 import { answerOncePerKey, keyReused } from '../core/idempotency/idempotency-key.js';
 import { findReferences, requestCatalog } from '../site-sync/catalog/catalog.repository.js';
 import { catalogViolations, flowConflict, futureViolations, unknownRecords } from './ticket-refusals.rules.js';
-import { BatchState, firstOfRows } from './ticket.rules.js';
+import { BatchState, firstOfLocks } from './ticket.rules.js';
 import { findTickets, insertNewTickets, writeChanges } from './ticket.repository.js';
 import type { Push } from './ticket.js';
 
@@ -27,7 +27,7 @@ export interface Submission {
   readonly push: Push;
   readonly claim: Claim | undefined;
   /** The names of the rows for whose locks it may wait: those of its flows and of its `Idempotency-Key`. */
-  readonly rows: readonly string[];
+  readonly lockNames: readonly string[];
 }
 
 /** The response of section 2.3, or the text of an earlier response. */
@@ -56,7 +56,7 @@ export class TicketWriter {
    * `write`.
    */
   async insertNew(submissions: readonly Submission[], lockTimeoutMs?: number): Promise<Outcomes> {
-    const pushes = firstOfRows(submissions).map(({ push }) => push);
+    const pushes = firstOfLocks(submissions).map(({ push }) => push);
     const possible = pushes.filter((push) => futureViolations(push).length === 0);
     const inserted = await this.outbox.announce(
       (isAnnounced) => {

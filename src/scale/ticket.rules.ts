@@ -200,11 +200,11 @@ export function flowKeys({ haulerId, siteId, flows }: Push): string[] {
  * Those of the items that have no row in common with an earlier one: pushes of one flow are applied one after the other. An item
  * that comes later keeps its rows from those behind it, so that their order stays.
  */
-export function firstOfRows<T extends { readonly rows: readonly string[] }>(items: readonly T[]): T[] {
+export function firstOfLocks<T extends { readonly lockNames: readonly string[] }>(items: readonly T[]): T[] {
   const taken = new Set<string>();
-  return items.filter(({ rows }) => {
-    const isFirst = !rows.some((row) => taken.has(row));
-    for (const row of rows) taken.add(row);
+  return items.filter(({ lockNames }) => {
+    const isFirst = !lockNames.some((name) => taken.has(name));
+    for (const name of lockNames) taken.add(name);
     return isFirst;
   });
 }

@@ -16,7 +16,7 @@ import { type Outcome, type Submission, type TicketAnswer, TicketWriter } from '
 /** How often a batch is decided again at once after other instances have changed its tickets. Then it is halved. */
 const MAX_ATTEMPTS = 5;
 
-const OPTIONS = { overload: 'tickets', rowsOf: ({ rows }: Submission) => rows } as const;
+const OPTIONS = { overload: 'tickets', lockNamesOf: ({ lockNames }: Submission) => lockNames } as const;
 
 /** Creates and updates tickets (sections 2.2, 2.3, 4.1), many in one transaction (docs/adr/0009). */
 @Injectable()
@@ -60,9 +60,9 @@ export class TicketService {
     origin?: PushOrigin,
   ): Promise<TicketAnswer> {
     const push = toPush(request, haulerId, body, origin);
-    const rows = claim === undefined ? flowKeys(push) : [...flowKeys(push), nameOfClaim(claim)];
+    const lockNames = claim === undefined ? flowKeys(push) : [...flowKeys(push), nameOfClaim(claim)];
     const batcher = claim === undefined ? this.batcher : this.keyedBatcher;
-    return batcher.submit({ push, claim, rows }, body.length, [haulerId, origin?.apiKeyId ?? '']);
+    return batcher.submit({ push, claim, lockNames }, body.length, [haulerId, origin?.apiKeyId ?? '']);
   }
 
   /** `write`, whose outcomes are counted, and which is repeated where other instances change its tickets meanwhile. */

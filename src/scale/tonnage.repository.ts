@@ -89,7 +89,7 @@ export async function tonsBetween(
   haulers: readonly string[] | undefined,
   [first, end]: readonly [string, string],
 ): Promise<string> {
-  const [row] = await database.query<{ tons: string }>(
+  const row = await database.first<{ tons: string }>(
     `SELECT ${TONS} AS tons FROM tickets t CROSS JOIN LATERAL (
        SELECT ${WEIGHTS} FROM json_to_recordset(t.materials::json) AS l (quantity numeric, "unitOfMeasure" text)) AS m
      WHERE t.id >= $1 AND t.id < $2 AND ($3::uuid[] IS NULL OR t.hauler_id = ANY ($3))`,

@@ -4,7 +4,6 @@ import { PartnerClientModule } from '../partner-client/partner-client.module.js'
 import { CatalogLists } from './catalog/catalog-lists.service.js';
 import { SiteSyncJob, SyncRetention } from './sync/site-sync.job.js';
 import { SiteSync } from './sync/site-sync.service.js';
-import { SyncChangesRepository } from './sync/sync-changes.repository.js';
 import { SyncRunHistory } from './sync/sync-run-history.service.js';
 import { SyncRunsRepository } from './sync/sync-runs.repository.js';
 import { SyncRunsService } from './sync/sync-runs.service.js';
@@ -12,16 +11,7 @@ import { SyncRunsService } from './sync/sync-runs.service.js';
 /** The platform side of the Site API: synchronises haulers' sites, kiosks and materials from their partners. */
 @Module({
   imports: [WorkModule, PartnerClientModule],
-  providers: [
-    CatalogLists,
-    SiteSync,
-    SiteSyncJob,
-    SyncRetention,
-    SyncChangesRepository,
-    SyncRunsRepository,
-    SyncRunsService,
-    SyncRunHistory,
-  ],
+  providers: [CatalogLists, SiteSync, SiteSyncJob, SyncRetention, SyncRunsRepository, SyncRunsService, SyncRunHistory],
   exports: [CatalogLists, SyncRunsService, SyncRunHistory],
 })
 export class SiteSyncModule {}

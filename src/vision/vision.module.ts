@@ -19,7 +19,6 @@ import { SubscriptionsRepository } from './continuous/subscriptions.repository.j
 import { VideoSubscriptions } from './continuous/subscriptions.service.js';
 import { WindowReader } from './continuous/window-reader.service.js';
 import { WindowReadingJob } from './continuous/window-reading.job.js';
-import { WindowsRepository } from './continuous/windows.repository.js';
 import { CoverageRepository } from './coverage/coverage.repository.js';
 import { CoveragePieces } from './coverage/coverage-pieces.service.js';
 import { CoverageService } from './coverage/coverage.service.js';
@@ -41,21 +40,43 @@ import { DownloadRetry } from './downloads/download-retry.service.js';
 import { FootageRepository } from './footage/footage.repository.js';
 import { TruckFootage } from './footage/truck-footage.service.js';
 import { Pokes } from './pokes/pokes.service.js';
-import { OldRows } from './recordings/old-rows.js';
+import { OldRows } from './retention/old-rows.js';
 import { RecordingsRepository } from './recordings/recordings.repository.js';
-import { RetentionSettings } from './recordings/retention-settings.service.js';
+import { RetentionSettings } from './retention/retention-settings.service.js';
 import { HoldsRepository } from './holds/holds.repository.js';
 import { Holds } from './holds/holds.service.js';
 import { Recordings, StoredHours } from './recordings/recordings.service.js';
-import { RemovedClips } from './clips/removed-clips.service.js';
-import { Retention } from './recordings/retention.job.js';
+import { Retention } from './retention/retention.job.js';
+
+/** What other modules use. */
+const SERVICES = [
+  DownloadCheck,
+  VisionConnections,
+  VisionFindings,
+  VideoRequests,
+  VideoSubscriptions,
+  Recordings,
+  StoredHours,
+  CoverageService,
+  CoverageSummaries,
+  FleetCoverage,
+  FootageSums,
+  TruckFootage,
+  Retention,
+  RetentionSettings,
+  ClipsRepository,
+  Holds,
+  DownloadRetry,
+  RecordingContent,
+  Pokes,
+];
 
 /**
  * The platform side of Vision. Its folders, in the order in which footage passes them: `client/` calls a partner's API, reads its
  * lists leniently, and finds the connections. `continuous/` reads the lists of subscribed trucks, window by window; `clips/`
  * requests videos and polls for them; `pokes/` makes both due when the partner says so. `downloads/` fetches the files, asks for
- * new links, and tries again what was lost. `recordings/` shows recordings, and deletes files and rows by age, from which `holds/`
- * keeps them. `coverage/` says what there is of each camera and time, and `footage/` what there is around a ticket, and requests
+ * new links, and tries again what was lost. `recordings/` stores and shows recordings; `retention/` deletes files and rows by age, from
+ * which `holds/` keeps them. `coverage/` says what there is of each camera and time, and `footage/` what there is around a ticket, and requests
  * what is missing. Their common words are in `range.ts` and `truck.ts`. A row is its own job (`src/core/work/`, `docs/diagrams.md`).
  *
  * The doors to the table `recordings`, by what they do: `RecordingsRepository` adds what partners list; `DownloadRepository`
@@ -65,42 +86,24 @@ import { Retention } from './recordings/retention.job.js';
 @Module({
   imports: [WorkModule, PartnerClientModule, StorageModule],
   providers: [
+    ...SERVICES,
     VisionClient,
-    VisionConnections,
-    VisionFindings,
-    ClipsRepository,
     VideoRequestsRepository,
-    VideoRequests,
     ClipSubmitJob,
     ClipPollClient,
     ClipPollJob,
     SubscriptionsRepository,
-    WindowsRepository,
-    VideoSubscriptions,
     WindowReader,
     WindowReadingJob,
     RecordingsRepository,
-    DownloadRetry,
     DownloadRetryRepository,
-    RecordingContent,
-    Recordings,
-    StoredHours,
-    Retention,
     OldRows,
-    RetentionSettings,
-    Holds,
     HoldsRepository,
-    RemovedClips,
     CoverageRepository,
     CoverageSums,
     CoveragePieces,
-    CoverageService,
-    CoverageSummaries,
-    FleetCoverage,
-    FootageSums,
     SettledDays,
     FootageRepository,
-    TruckFootage,
     DownloadRepository,
     RelinkRepository,
     RelinkService,
@@ -110,31 +113,9 @@ import { Retention } from './recordings/retention.job.js';
       useFactory: (storage: Storage, env: ResolvedEnv, log: OutboundLog) =>
         new Downloader(storage, outboundPolicy(env), log, env.DOWNLOAD_CONCURRENCY),
     },
-    DownloadCheck,
     DownloadJob,
     DownloadMetrics,
-    Pokes,
   ],
-  exports: [
-    DownloadCheck,
-    VisionConnections,
-    VisionFindings,
-    VideoRequests,
-    VideoSubscriptions,
-    Recordings,
-    StoredHours,
-    CoverageService,
-    CoverageSummaries,
-    FleetCoverage,
-    FootageSums,
-    TruckFootage,
-    Retention,
-    RetentionSettings,
-    RemovedClips,
-    Holds,
-    DownloadRetry,
-    RecordingContent,
-    Pokes,
-  ],
+  exports: SERVICES,
 })
 export class VisionModule {}

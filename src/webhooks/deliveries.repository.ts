@@ -4,7 +4,7 @@ import type { DeliveryStatus } from '../contracts/webhooks/delivery.values.js';
 import type { DeliveryReason } from '../contracts/webhooks/delivery.values.js';
 import type { EventData, SentTopic } from '../contracts/webhooks/topics.values.js';
 import type { SqlList } from '../core/database/list-page.js';
-import { onlyRow, type Sql } from '../core/database/sql.js';
+import type { Sql } from '../core/database/sql.js';
 import { uuidv7 } from '../core/database/uuid.js';
 
 export interface DeliveryRow {
@@ -43,31 +43,19 @@ export async function insertTest(database: Sql, row: EndedTest): Promise<void> {
   await database.query(
     `INSERT INTO webhook_deliveries
        (id, endpoint_id, hauler_id, topic, data, created_at, status, reason, response_status, response_body, attempts, due_at, ended_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, NULL, now())`,
-    [
-      row.id,
-      row.endpoint_id,
-      row.hauler_id,
-      row.topic,
-      row.data,
-      row.created_at,
-      row.status,
-      row.reason,
-      row.response_status,
-      row.response_body,
-      row.attempts,
-    ],
+     SELECT id, endpoint_id, hauler_id, topic, data, created_at, status, reason, response_status, response_body, attempts, NULL, now()
+     FROM json_populate_record(NULL::webhook_deliveries, $1)`,
+    [JSON.stringify(row)],
   );
 }
 
 /** `keyId`: of the endpoints of a partner's first key; of all if it is null. */
 export async function findDelivery(database: Sql, id: string, keyId: string | null): Promise<DeliveryRow | undefined> {
-  const [row] = await database.query<DeliveryRow>(
+  return database.first<DeliveryRow>(
     `SELECT * FROM webhook_deliveries
      WHERE id = $1 AND ($2::uuid IS NULL OR endpoint_id IN (SELECT id FROM webhook_endpoints WHERE key_id = $2))`,
     [id, keyId],
   );
-  return row;
 }
 
 export const deliveryList = (query: WebhookDeliveryQuery, keyId: string | null): SqlList => ({
@@ -107,7 +95,7 @@ export function retryFailed(database: Sql, endpointId: string, from: string, to:
 /** Those that `retryFailed` would try again. */
 export async function countFailed(database: Sql, endpointId: string, from: string, to: string): Promise<number> {
   const sql = `SELECT count(*)::float8 AS count FROM webhook_deliveries WHERE ${FAILED}`;
-  return onlyRow(await database.query<{ count: number }>(sql, [endpointId, from, to])).count;
+  return (await database.only<{ count: number }>(sql, [endpointId, from, to])).count;
 }
 
 /** The waiting ones of an endpoint are due now. */
@@ -130,12 +118,10 @@ export async function failWaiting(database: Sql, endpointId: string): Promise<vo
 
 /** What `deleteDeliveries` deletes. */
 export async function countDeliveries(database: Sql, endpointId: string): Promise<WebhookEndpointRemoval> {
-  return onlyRow(
-    await database.query<WebhookEndpointRemoval>(
-      `SELECT count(*)::float8 AS deliveries, count(*) FILTER (WHERE status = 'pending')::float8 AS pending
+  return await database.only<WebhookEndpointRemoval>(
+    `SELECT count(*)::float8 AS deliveries, count(*) FILTER (WHERE status = 'pending')::float8 AS pending
        FROM webhook_deliveries WHERE endpoint_id = $1`,
-      [endpointId],
-    ),
+    [endpointId],
   );
 }
 
@@ -158,8 +144,8 @@ export const CALLED_ENDPOINTS = `
 const BATCH = 10_000;
 
 /** Deletes those that ended before a number of days, and those without an endpoint. Returns how many. */
-export async function deleteOld(database: Sql, days: number): Promise<number> {
-  const deleted = await database.change(
+export function deleteOld(database: Sql, days: number): Promise<number> {
+  return database.change(
     `DELETE FROM webhook_deliveries WHERE id IN (
        SELECT d.id FROM webhook_deliveries AS d
        WHERE d.ended_at < now() - $1 * interval '1 day'
@@ -167,7 +153,6 @@ export async function deleteOld(database: Sql, days: number): Promise<number> {
        LIMIT ${BATCH})`,
     [days],
   );
-  return deleted;
 }
 
 /** Endpoints with more deliveries than `max`, and how many more. */

@@ -43,13 +43,13 @@ export class Deliveries {
     return toDeliveryDto(row);
   }
 
-  async retry(id: string, owner = OPERATOR): Promise<WebhookDelivery> {
-    await this.get(id, owner);
+  async retry(id: string, scope = OPERATOR): Promise<WebhookDelivery> {
+    await this.get(id, scope);
     if (!(await retryDelivery(this.database, id))) {
       throw apiError(ADMIN_API, 'conflict', 'the delivery is being tried at this moment; try again shortly');
     }
     this.job.runDue();
-    return this.get(id, owner);
+    return this.get(id, scope);
   }
 
   async retryFailed({ endpointId, from, to, dryRun }: RetryWebhookDeliveries): Promise<RetriedWebhookDeliveries> {

@@ -23,18 +23,13 @@ export class DeliverySender {
   async send(endpoint: EndpointRow, event: Event, signal?: AbortSignal): Promise<Attempt> {
     if (endpoint.format === 'email') {
       const to = decodeURIComponent(new URL(endpoint.url).pathname);
-      return this.mail.send({ to, id: event.id, ...mailOf(event, this.base) });
+      return this.mail.send({ to, id: event.id, ...mailOf(event, this.env.PUBLIC_URL) });
     }
     const secrets = this.secretsOf(endpoint);
     if (secrets === undefined) return { reason: 'secret-unreadable' };
-    const body = endpoint.format === 'slack' ? slackBody(event, this.base) : standardBody(event);
+    const body = endpoint.format === 'slack' ? slackBody(event, this.env.PUBLIC_URL) : standardBody(event);
     const headers = signatureHeaders({ id: event.id, timestamp: Math.floor(Date.now() / 1000), body }, secrets);
     return this.http.send(endpoint.url, headers, body, { secrets, ...(signal === undefined ? {} : { signal }) });
-  }
-
-  /** What the address of a page of the console begins with; undefined without `PUBLIC_URL`. */
-  private get base(): string | undefined {
-    return this.env.PUBLIC_URL?.replace(/\/+$/, '');
   }
 
   /** The current one, and the former one within its overlap. */

@@ -8,7 +8,6 @@ import type { Sql } from '../core/database/sql.js';
 import { uuidv7 } from '../core/database/uuid.js';
 import { OutboundSwitch } from '../core/outbound/outbound-switch.js';
 import type { Next, Run } from '../core/work/run.js';
-import { PARTNER_LANES } from '../core/work/work-kind.js';
 import { WorkService } from '../core/work/work.service.js';
 import {
   CALLED_ENDPOINTS,
@@ -57,10 +56,8 @@ export class DeliveryJob implements OnModuleInit {
       name: DELIVER,
       table: 'webhook_deliveries',
       key: { id: 'uuid' },
-      columns: ['endpoint_id', 'hauler_id', 'topic', 'data', 'created_at'],
       where: CALLED_ENDPOINTS,
-      lane: { by: 'endpoint_id', type: 'uuid', concurrency: 8 },
-      lanes: PARTNER_LANES,
+      lane: { by: 'endpoint_id', concurrency: 8 },
       callsPartners: true,
       lanesSql: DELIVERY_LANES,
       attempts: {

@@ -10,8 +10,8 @@ import { type OutboundPolicy, resolvedUrlFault } from '../core/outbound/address-
 export const MAX_OWN_ENDPOINTS = 10;
 export const MAX_ENDPOINTS = 500;
 
-/** Whose endpoints a call is about. */
-export interface EndpointOwner {
+/** Whose endpoints a call may reach: of the operator all, of a partner those of its key. */
+export interface EndpointScope {
   /** The first key of the rotations of a partner's key; null for the operator. */
   readonly keyId: string | null;
   readonly haulerId: string | null;
@@ -20,7 +20,7 @@ export interface EndpointOwner {
   readonly formats: readonly WebhookFormat[];
 }
 
-export const OPERATOR: EndpointOwner = {
+export const OPERATOR: EndpointScope = {
   keyId: null,
   haulerId: null,
   connectionId: null,
@@ -54,26 +54,26 @@ export interface WantedEndpoint {
 /** Violations beyond the form of the fields. The host name of the address is resolved. */
 export async function endpointViolations(
   { url, topics, format }: WantedEndpoint,
-  owner: EndpointOwner,
+  scope: EndpointScope,
   options: { readonly policy: OutboundPolicy; readonly hasMail: boolean },
 ): Promise<Violation[]> {
   const violations: Violation[] = [];
   const refuse = (path: string, rule: RuleName, message: string) => violations.push({ path, rule, message });
-  const closed = topics.filter((topic) => !owner.topics.includes(topic));
+  const closed = topics.filter((topic) => !scope.topics.includes(topic));
   if (closed.length > 0) {
     refuse(
       'topics',
       'isEnum',
-      `topics must be of ${owner.topics.join(', ')}: the key does not open ${closed.join(', ')}`,
+      `topics must be of ${scope.topics.join(', ')}: the key does not open ${closed.join(', ')}`,
     );
   }
   const frequent = format === 'standard' ? [] : topics.filter((topic) => !isState(topic));
   if (frequent.length > 0) {
-    const states = owner.topics.filter(isState).join(', ');
+    const states = scope.topics.filter(isState).join(', ');
     refuse('topics', 'isEnum', `topics must be of ${states} for the format ${format}, not ${frequent.join(', ')}`);
   }
-  if (!owner.formats.includes(format)) {
-    refuse('format', 'isEnum', `format must be one of ${owner.formats.join(', ')}`);
+  if (!scope.formats.includes(format)) {
+    refuse('format', 'isEnum', `format must be one of ${scope.formats.join(', ')}`);
   } else if (format === 'email') {
     if (!options.hasMail) refuse('format', 'isEnum', 'format email needs SMTP_URL in the environment of the service');
     const fault = mailFault(url);

@@ -2,7 +2,7 @@ import type { DisabledReason, WebhookFormat } from '../contracts/admin/webhook-e
 import type { DeliveryReason } from '../contracts/webhooks/delivery.values.js';
 import type { TopicName } from '../contracts/webhooks/topics.values.js';
 import type { SqlList } from '../core/database/list-page.js';
-import { onlyRow, type Sql } from '../core/database/sql.js';
+import type { Sql } from '../core/database/sql.js';
 
 export interface EndpointRow {
   readonly id: string;
@@ -46,11 +46,7 @@ const SELECT = `SELECT e.*, k.prefix AS key_prefix FROM webhook_endpoints AS e L
 
 /** $2 the first key of a partner; null for all endpoints. */
 export async function findEndpoint(database: Sql, id: string, keyId: string | null): Promise<EndpointRow | undefined> {
-  const [row] = await database.query<EndpointRow>(`${SELECT} WHERE e.id = $1 AND ($2::uuid IS NULL OR e.key_id = $2)`, [
-    id,
-    keyId,
-  ]);
-  return row;
+  return database.first<EndpointRow>(`${SELECT} WHERE e.id = $1 AND ($2::uuid IS NULL OR e.key_id = $2)`, [id, keyId]);
 }
 
 export const endpointList = (haulerId: string | undefined, keyId: string | null): SqlList => ({
@@ -63,11 +59,9 @@ export const endpointList = (haulerId: string | undefined, keyId: string | null)
 
 /** Of a partner, or of all. */
 export async function countEndpoints(database: Sql, keyId: string | null): Promise<number> {
-  const row = onlyRow(
-    await database.query<{ count: number }>(
-      'SELECT count(*)::int AS count FROM webhook_endpoints WHERE $1::uuid IS NULL OR key_id = $1',
-      [keyId],
-    ),
+  const row = await database.only<{ count: number }>(
+    'SELECT count(*)::int AS count FROM webhook_endpoints WHERE $1::uuid IS NULL OR key_id = $1',
+    [keyId],
   );
   return row.count;
 }
@@ -76,18 +70,9 @@ export async function countEndpoints(database: Sql, keyId: string | null): Promi
 export async function insertEndpoint(database: Sql, row: NewEndpoint): Promise<void> {
   await database.query(
     `INSERT INTO webhook_endpoints (id, hauler_id, connection_id, key_id, url, topics, format, enabled, sealed_secret)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [
-      row.id,
-      row.hauler_id,
-      row.connection_id,
-      row.key_id,
-      row.url,
-      row.topics,
-      row.format,
-      row.enabled,
-      row.sealed_secret,
-    ],
+     SELECT id, hauler_id, connection_id, key_id, url, topics, format, enabled, sealed_secret
+     FROM json_populate_record(NULL::webhook_endpoints, $1)`,
+    [JSON.stringify(row)],
   );
 }
 
@@ -122,17 +107,15 @@ export async function replaceSecret(database: Sql, id: string, sealed: string, o
 /** The first key of the rotations of a key. */
 export async function firstKeyOf(database: Sql, keyId: string): Promise<string> {
   const sql = 'SELECT coalesce(root_id, id) AS id FROM api_keys WHERE id = $1';
-  return onlyRow(await database.query<{ id: string }>(sql, [keyId])).id;
+  return (await database.only<{ id: string }>(sql, [keyId])).id;
 }
 
 /** Whether a partner's first key, or one that a rotation made of it, is valid. */
 export async function isKeyValid(database: Sql, firstKeyId: string): Promise<boolean> {
-  const row = onlyRow(
-    await database.query<{ valid: boolean }>(
-      `SELECT EXISTS (SELECT FROM api_keys WHERE (id = $1 OR root_id = $1) AND revoked_at IS NULL
+  const row = await database.only<{ valid: boolean }>(
+    `SELECT EXISTS (SELECT FROM api_keys WHERE (id = $1 OR root_id = $1) AND revoked_at IS NULL
          AND coalesce(least(expires_at, retires_at), 'infinity') > now()) AS valid`,
-      [firstKeyId],
-    ),
+    [firstKeyId],
   );
   return row.valid;
 }
@@ -151,12 +134,11 @@ export async function recordFailure(
   database: Sql,
   id: string,
 ): Promise<{ readonly failures: number; readonly failing_ms: number } | undefined> {
-  const [row] = await database.query<{ failures: number; failing_ms: number }>(
+  return database.first<{ failures: number; failing_ms: number }>(
     `UPDATE webhook_endpoints SET failing_since = coalesce(failing_since, now()), failures = least(failures + 1, 1000000)
      WHERE id = $1 RETURNING failures, extract(epoch FROM now() - failing_since)::float8 * 1000 AS failing_ms`,
     [id],
   );
-  return row;
 }
 
 export async function pauseEndpoint(database: Sql, id: string, ms: number): Promise<void> {

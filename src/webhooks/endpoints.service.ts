@@ -26,7 +26,7 @@ import { DeliveryJob } from './delivery.job.js';
 import { countDeliveries, deleteDeliveries, makeDue } from './deliveries.repository.js';
 import { Deliveries } from './deliveries.service.js';
 import {
-  type EndpointOwner,
+  type EndpointScope,
   endpointViolations,
   MAX_ENDPOINTS,
   MAX_OWN_ENDPOINTS,
@@ -48,7 +48,7 @@ import {
 } from './endpoints.repository.js';
 import { newSecret } from './secrets.js';
 
-/** Webhook endpoints, of the operator and of partners. Each call names the owner, and reaches no endpoint of another one. */
+/** Webhook endpoints, of the operator and of partners. Each call has a scope, and reaches no endpoint outside of it. */
 @Injectable()
 export class WebhookEndpoints {
   constructor(
@@ -59,20 +59,20 @@ export class WebhookEndpoints {
   ) {}
 
   /** The endpoints of a partner's key, which those of its predecessors are too. */
-  async ownerOf(caller: Principal): Promise<EndpointOwner> {
+  async scopeOf(caller: Principal): Promise<EndpointScope> {
     const { keyId, haulerId, connectionId } = caller;
     if (keyId === null) throw new Error('the partner API needs a key');
     const first = await firstKeyOf(this.database, keyId);
     return { keyId: first, haulerId, connectionId, topics: topicsOf(caller), formats: ['standard', 'slack'] };
   }
 
-  async create(request: CreateWebhookEndpoint, owner = OPERATOR): Promise<IssuedWebhookEndpoint> {
+  async create(request: CreateWebhookEndpoint, scope = OPERATOR): Promise<IssuedWebhookEndpoint> {
     const format = request.format ?? 'standard';
-    const haulerId = owner.keyId === null ? (request.haulerId ?? null) : owner.haulerId;
+    const haulerId = scope.keyId === null ? (request.haulerId ?? null) : scope.haulerId;
     const wanted = { url: request.url, topics: [...new Set(request.topics)], format, haulerId };
-    await this.check(wanted, owner);
-    const max = owner.keyId === null ? MAX_ENDPOINTS : MAX_OWN_ENDPOINTS;
-    if ((await countEndpoints(this.database, owner.keyId)) >= max) {
+    await this.check(wanted, scope);
+    const max = scope.keyId === null ? MAX_ENDPOINTS : MAX_OWN_ENDPOINTS;
+    if ((await countEndpoints(this.database, scope.keyId)) >= max) {
       throw apiError(ADMIN_API, 'conflict', `there are ${max} endpoints already: delete one`);
     }
     const id = uuidv7();
@@ -81,31 +81,31 @@ export class WebhookEndpoints {
       ...wanted,
       id,
       hauler_id: haulerId,
-      connection_id: owner.connectionId,
-      key_id: owner.keyId,
+      connection_id: scope.connectionId,
+      key_id: scope.keyId,
       enabled: request.enabled ?? true,
       sealed_secret: sealKey(this.env.SECRETS_KEY, id, secret),
     };
     await ofKnownHauler(insertEndpoint(this.database, row));
-    return { ...(await this.get(id, owner)), secret };
+    return { ...(await this.get(id, scope)), secret };
   }
 
-  async list(query: WebhookEndpointQuery | ListQuery, owner = OPERATOR): Promise<List<WebhookEndpoint>> {
+  async list(query: WebhookEndpointQuery | ListQuery, scope = OPERATOR): Promise<List<WebhookEndpoint>> {
     const haulerId = 'haulerId' in query ? query.haulerId : undefined;
-    const { rows, pagination } = await listPage<EndpointRow>(this.database, endpointList(haulerId, owner.keyId), query);
+    const { rows, pagination } = await listPage<EndpointRow>(this.database, endpointList(haulerId, scope.keyId), query);
     return { data: rows.map(toEndpointDto), pagination };
   }
 
-  async get(id: string, owner = OPERATOR): Promise<WebhookEndpoint> {
-    return toEndpointDto(await this.required(id, owner));
+  async get(id: string, scope = OPERATOR): Promise<WebhookEndpoint> {
+    return toEndpointDto(await this.required(id, scope));
   }
 
-  async update(id: string, request: ChangeWebhookEndpoint, owner = OPERATOR): Promise<WebhookEndpoint> {
-    const row = await this.required(id, owner);
+  async update(id: string, request: ChangeWebhookEndpoint, scope = OPERATOR): Promise<WebhookEndpoint> {
+    const row = await this.required(id, scope);
     const { enabled } = request;
     const url = request.url === shownAddress(row) ? undefined : request.url;
     const topics = request.topics === undefined ? undefined : [...new Set(request.topics)];
-    const haulerId = owner.keyId === null ? request.haulerId : undefined;
+    const haulerId = scope.keyId === null ? request.haulerId : undefined;
     const format = request.format;
     // Another format would show the address.
     if (row.format === 'slack' && format !== undefined && format !== 'slack' && url === undefined) {
@@ -118,46 +118,46 @@ export class WebhookEndpoints {
       format: format ?? row.format,
       haulerId: haulerId ?? row.hauler_id,
     };
-    await this.check(wanted, owner);
+    await this.check(wanted, scope);
     await this.database.transaction(async (transaction) => {
       await ofKnownHauler(updateEndpoint(transaction, id, { url, topics, format, haulerId, enabled }));
       if (enabled === true) await makeDue(transaction, id);
     });
     this.job.runDue();
-    return this.get(id, owner);
+    return this.get(id, scope);
   }
 
   /** A dry run returns what would be deleted with it. */
-  async remove(id: string, isDryRun = false, owner = OPERATOR): Promise<WebhookEndpointRemoval | undefined> {
-    await this.required(id, owner);
+  async remove(id: string, isDryRun = false, scope = OPERATOR): Promise<WebhookEndpointRemoval | undefined> {
+    await this.required(id, scope);
     if (isDryRun) return countDeliveries(this.database, id);
     await deleteEndpoint(this.database, id);
     await deleteDeliveries(this.database, id);
     return undefined;
   }
 
-  async test(id: string, owner = OPERATOR): Promise<WebhookDelivery> {
-    const deliveryId = await this.job.test(await this.required(id, owner));
-    return this.deliveries.get(deliveryId, owner);
+  async test(id: string, scope = OPERATOR): Promise<WebhookDelivery> {
+    const deliveryId = await this.job.test(await this.required(id, scope));
+    return this.deliveries.get(deliveryId, scope);
   }
 
-  async rotate(id: string, request: RotateWebhookSecret, owner = OPERATOR): Promise<IssuedWebhookEndpoint> {
-    await this.required(id, owner);
+  async rotate(id: string, request: RotateWebhookSecret, scope = OPERATOR): Promise<IssuedWebhookEndpoint> {
+    await this.required(id, scope);
     const secret = newSecret();
     const overlap = request.overlapSeconds ?? DEFAULT_SECRET_OVERLAP_SECONDS;
     await replaceSecret(this.database, id, sealKey(this.env.SECRETS_KEY, id, secret), overlap);
-    return { ...(await this.get(id, owner)), secret };
+    return { ...(await this.get(id, scope)), secret };
   }
 
-  private async required(id: string, { keyId }: EndpointOwner): Promise<EndpointRow> {
+  private async required(id: string, { keyId }: EndpointScope): Promise<EndpointRow> {
     const row = await findEndpoint(this.database, id, keyId);
     if (row === undefined) throw apiError(ADMIN_API, 'notFound', `there is no webhook endpoint ${id}`);
     return row;
   }
 
-  private async check(wanted: WantedEndpoint, owner: EndpointOwner): Promise<void> {
+  private async check(wanted: WantedEndpoint, scope: EndpointScope): Promise<void> {
     const options = { policy: outboundPolicy(this.env), hasMail: this.env.SMTP_URL !== undefined };
-    const violations = await endpointViolations(wanted, owner, options);
+    const violations = await endpointViolations(wanted, scope, options);
     if (violations.length > 0) throw invalid(violations);
   }
 }

@@ -1,6 +1,6 @@
-import { type IncomingMessage, request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import type { IncomingMessage } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
+import axios, { type AxiosInstance } from 'axios';
 import { ENV, type ResolvedEnv } from '../core/config/env.js';
 import { storableText } from '../contracts/common/text.js';
 import { outboundPolicy, type OutboundPolicy, urlFault } from '../core/outbound/address-guard.js';
@@ -8,6 +8,7 @@ import { guardedAgents } from '../core/outbound/guarded-agents.js';
 import { networkFailure } from '../core/outbound/network-errors.js';
 import { retryAfterDate } from '../core/outbound/retry-after.js';
 import { redactText } from '../core/observability/redaction.js';
+import { httpDefaults } from '../partner-client/http-exchange.js';
 import type { Attempt } from './delivery.rules.js';
 
 /** For the whole try, from the name resolution to the status of the answer. */
@@ -22,17 +23,28 @@ const MAX_KEPT = 1_000;
 const FAILURES = { addressRefused: 'address-refused', unreachable: 'unreachable', broken: 'broken' } as const;
 
 /**
- * Sends one `POST`. It uses `node:http`, because `fetch` has no hook to check a resolved address. Each try has a connection of its
- * own, so that the address is resolved and checked again. Redirects are not followed.
+ * Sends one `POST`. Each try has a connection of its own, so that the address is resolved and checked again. Redirects are not
+ * followed.
  */
 @Injectable()
 export class HttpSender {
   private readonly policy: OutboundPolicy;
-  private readonly agents: ReturnType<typeof guardedAgents>;
+  private readonly http: AxiosInstance;
 
   constructor(@Inject(ENV) env: ResolvedEnv) {
     this.policy = outboundPolicy(env);
-    this.agents = guardedAgents(this.policy, { keepAlive: false });
+    this.http = axios.create({
+      ...httpDefaults(env),
+      ...guardedAgents(this.policy, { keepAlive: false }),
+      // What curl reads is an answer (decision 64): a delivery that was taken must not be sent again. No other answer follows on it.
+      insecureHTTPParser: true,
+      headers: {
+        'Content-Type': 'application/json',
+        'User-Agent': 'haulbridge-webhooks',
+        Accept: '*/*',
+        'Accept-Encoding': 'identity',
+      },
+    });
   }
 
   /** Never rejects, but for an abort by the caller. */
@@ -47,7 +59,7 @@ export class HttpSender {
     const timeout = AbortSignal.timeout(ANSWER_MS);
     const signal = options.signal === undefined ? timeout : AbortSignal.any([timeout, options.signal]);
     try {
-      const response = await this.open(url, headers, body, signal);
+      const { data: response } = await this.http.post<IncomingMessage>(url.href, body, { headers, signal });
       const text = await readStart(response);
       return attemptOf(response, redactText(text, options.secrets).slice(0, MAX_KEPT).toWellFormed());
     } catch (error) {
@@ -58,47 +70,6 @@ export class HttpSender {
       const { kind, cause } = networkFailure(error, url.host, false);
       return { reason: cause ?? FAILURES[kind] };
     }
-  }
-
-  /** Resolves with the head of the answer. */
-  private open(
-    url: URL,
-    headers: Readonly<Record<string, string>>,
-    body: string,
-    signal: AbortSignal,
-  ): Promise<IncomingMessage> {
-    const isTls = url.protocol === 'https:';
-    const start = isTls ? httpsRequest : httpRequest;
-    const agent = isTls ? this.agents.httpsAgent : this.agents.httpAgent;
-    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const request = start(url, {
-      agent,
-      method: 'POST',
-      signal,
-      // What curl reads is an answer (decision 64): a delivery that was taken must not be sent again. No other answer follows on it.
-      insecureHTTPParser: true,
-      headers: {
-        'content-type': 'application/json',
-        'content-length': String(Buffer.byteLength(body)),
-        'user-agent': 'haulbridge-webhooks',
-        accept: '*/*',
-        'accept-encoding': 'identity',
-        ...headers,
-      },
-    });
-    request.on('error', reject);
-    request.once('response', (response) => {
-      // Before the response has a reader, a broken connection must not end the process.
-      response.on('error', () => undefined);
-      resolve(response);
-    });
-    request.once('upgrade', (response, socket) => {
-      socket.destroy();
-      resolve(response);
-    });
-    request.once('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })));
-    request.end(body);
-    return promise;
   }
 }
 

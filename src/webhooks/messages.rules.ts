@@ -1,6 +1,7 @@
 import type { DeliveryRow } from './deliveries.repository.js';
 import { type EventData, filled, topicOf } from '../contracts/webhooks/topics.values.js';
 import { formatInstant } from '../contracts/common/instant.js';
+import { withoutFinalSlashes } from '../contracts/common/text.js';
 
 type Event = Pick<DeliveryRow, 'topic' | 'data' | 'created_at'>;
 
@@ -31,7 +32,7 @@ const forSlack = (value: string): string =>
 function pageOf(event: Event, publicUrl: string | undefined): string | undefined {
   const { page } = topicOf(event.topic);
   if (publicUrl === undefined) return undefined;
-  return `${publicUrl.replace(/\/$/, '')}/console/${filled(page, dataOf(event), encodeURIComponent)}`;
+  return `${withoutFinalSlashes(publicUrl)}/console/${filled(page, dataOf(event), encodeURIComponent)}`;
 }
 
 export function slackBody(event: Event, publicUrl: string | undefined): string {

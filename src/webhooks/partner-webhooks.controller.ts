@@ -26,50 +26,50 @@ export class PartnerWebhooksController {
 
   @Route(PARTNER_API, 'createOwnWebhookEndpoint')
   async create(@JsonBody() request: CreateOwnWebhookEndpoint, @Req() { call }: Request) {
-    return this.endpoints.create(request, await this.ownerOf(call));
+    return this.endpoints.create(request, await this.scopeOf(call));
   }
 
   @Route(PARTNER_API, 'listOwnWebhookEndpoints')
   async list(@Query() query: ListQuery, @Req() { call }: Request) {
-    return this.endpoints.list(query, await this.ownerOf(call));
+    return this.endpoints.list(query, await this.scopeOf(call));
   }
 
   @Route(PARTNER_API, 'getOwnWebhookEndpoint')
   async get(@Param() { id }: IdParam, @Req() { call }: Request) {
-    return this.endpoints.get(id, await this.ownerOf(call));
+    return this.endpoints.get(id, await this.scopeOf(call));
   }
 
   @Route(PARTNER_API, 'updateOwnWebhookEndpoint')
   async update(@Param() { id }: IdParam, @JsonBody() request: ChangeOwnWebhookEndpoint, @Req() { call }: Request) {
-    return this.endpoints.update(id, request, await this.ownerOf(call));
+    return this.endpoints.update(id, request, await this.scopeOf(call));
   }
 
   @Route(PARTNER_API, 'deleteOwnWebhookEndpoint')
   async remove(@Param() { id }: IdParam, @Query() { dryRun }: DryRunQuery, @Req() { call }: Request) {
-    return this.endpoints.remove(id, dryRun, await this.ownerOf(call));
+    return this.endpoints.remove(id, dryRun, await this.scopeOf(call));
   }
 
   @Route(PARTNER_API, 'testOwnWebhookEndpoint')
   async test(@Param() { id }: IdParam, @Req() { call }: Request) {
-    return this.endpoints.test(id, await this.ownerOf(call));
+    return this.endpoints.test(id, await this.scopeOf(call));
   }
 
   @Route(PARTNER_API, 'rotateOwnWebhookSecret')
   async rotate(@Param() { id }: IdParam, @JsonBody() request: RotateWebhookSecret, @Req() { call }: Request) {
-    return this.endpoints.rotate(id, request, await this.ownerOf(call));
+    return this.endpoints.rotate(id, request, await this.scopeOf(call));
   }
 
   @Route(PARTNER_API, 'listOwnWebhookDeliveries')
   async listDeliveries(@Query() query: WebhookDeliveryQuery, @Req() { call }: Request) {
-    return this.deliveries.list(query, await this.ownerOf(call));
+    return this.deliveries.list(query, await this.scopeOf(call));
   }
 
   @Route(PARTNER_API, 'retryOwnWebhookDelivery')
   async retry(@Param() { id }: IdParam, @Req() { call }: Request) {
-    return this.deliveries.retry(id, await this.ownerOf(call));
+    return this.deliveries.retry(id, await this.scopeOf(call));
   }
 
-  private ownerOf(call: Call) {
-    return this.endpoints.ownerOf(principalOf(call));
+  private scopeOf(call: Call) {
+    return this.endpoints.scopeOf(principalOf(call));
   }
 }

@@ -1,15 +1,15 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { type BenchDatabase, startDatabase } from './database.js';
 import { collectGarbage, type Outcome, push } from './load.js';
 import { CREATE_PROMISE_TABLES } from './peers/promises.mjs';
-import { CREATE_TABLE, upsertOf } from './peers/upsert.mjs';
+import { CREATE_TABLE } from './peers/upsert.mjs';
 import { steadyRounds } from './steady-rounds.js';
 import { awaken, processorMs, putToSleep, ROOT, rssMb, type Service, startPeer, startService } from './processes.js';
 import { report, type Row } from './report.js';
-import { openScaleHouse, type ScaleHouse } from './scale-house.js';
+import { openScaleHouse } from './scale-house.js';
 import { median, percentile } from './statistics.js';
 
 const CONNECTIONS = [64, 8];
@@ -21,8 +21,7 @@ const TRUNCATE = `TRUNCATE tickets, ticket_revisions, peer_tickets, peer_kept_ti
 /** One of the compared servers, and its table of tickets. */
 interface Contender {
   readonly name: string;
-  /** Its own process, where it has one beside the load's. */
-  readonly pid: number | undefined;
+  readonly pid: number;
   readonly table: string;
   readonly run: (connections: number, seconds: number) => Promise<Outcome>;
 }
@@ -37,8 +36,7 @@ interface Round {
 
 /**
  * New tickets a second: (a) this service with everything on, (b) a hand-written Fastify with one upsert a request, (c) a
- * hand-written Fastify that keeps the promises of this service, (d) the upsert of (b) without HTTP, and (a) once more
- * without the exchange log. Arguments: rounds (5), seconds of one measurement (3),
+ * hand-written Fastify that keeps the promises of this service, and (a) once more without the exchange log. Arguments: rounds (5), seconds of one measurement (3),
  * the name of one to measure it alone; with `profile` as a fourth its CPU profile is left in data/bench.
  */
 export async function run([rounds = '5', seconds = '3', only = '', profile]: readonly string[]): Promise<void> {
@@ -86,12 +84,6 @@ async function contend(database: BenchDatabase, profile: boolean): Promise<Conte
     ours('a service', service),
     server('b Fastify + pg', peer.pid, `${peer.url}/tickets`, 'peer_tickets'),
     server('c with the same promises', keeping.pid, `${keeping.url}/tickets`, 'peer_kept_tickets'),
-    {
-      name: 'd upsert alone',
-      pid: undefined,
-      table: 'peer_tickets',
-      run: (connections, seconds) => upsertInLoops(database.url, connections, seconds, next),
-    },
     ours('a without the exchange log', unlogged),
   ];
 }
@@ -104,17 +96,17 @@ async function measure(
   database: BenchDatabase,
 ): Promise<Round> {
   // What it had not finished when it was suspended must not come after the tables are emptied.
-  if (pid !== undefined) await untilAwake(pid);
+  await untilAwake(pid);
   await database.client.query(TRUNCATE);
   await database.client.query('CHECKPOINT');
   collectGarbage();
-  const used = () => [pid === undefined ? 0 : processorMs(pid), processorMs(database.pid)] as const;
+  const used = () => [processorMs(pid), processorMs(database.pid)] as const;
   const before = used();
   const outcome = await run(connections, seconds);
   const after = used();
   await verify(outcome, table, connections, database.client);
   await untilIdle(table, database.client);
-  if (pid !== undefined) putToSleep(pid);
+  putToSleep(pid);
   const count = outcome.acknowledged.length;
   const round = {
     perSecond: count / outcome.seconds,
@@ -173,33 +165,6 @@ async function verify(outcome: Outcome, table: string, connections: number, clie
   if (history[0]?.wrong !== '0') throw new Error(`${history[0]?.wrong} tickets without their history, or the reverse`);
 }
 
-async function upsertInLoops(
-  url: string,
-  connections: number,
-  seconds: number,
-  next: ScaleHouse['next'],
-): Promise<Outcome> {
-  const acknowledged: string[] = [];
-  const latencies: number[] = [];
-  const clients = Array.from({ length: connections }, () => new pg.Client({ connectionString: url }));
-  await Promise.all(clients.map((client) => client.connect()));
-  const begun = performance.now();
-  const end = begun + seconds * 1000;
-  const loop = async (client: pg.Client) => {
-    while (performance.now() < end) {
-      const { name, body } = next();
-      const sent = performance.now();
-      await client.query(upsertOf(randomUUID(), JSON.parse(body) as object));
-      latencies.push(performance.now() - sent);
-      acknowledged.push(name);
-    }
-  };
-  await Promise.all(clients.map(loop));
-  const took = (performance.now() - begun) / 1000;
-  await Promise.all(clients.map((client) => client.end()));
-  return { seconds: took, acknowledged, failures: [], latencies };
-}
-
 function tableOf(contenders: readonly Contender[], results: ReadonlyMap<string, readonly Round[]>): Row[] {
   const head = [
     '',
@@ -227,9 +192,9 @@ function tableOf(contenders: readonly Contender[], results: ReadonlyMap<string, 
         ratio.toFixed(2),
         middle((round) => round.p50),
         middle((round) => round.p99),
-        pid === undefined ? '' : middle((round) => round.serviceMicros),
+        middle((round) => round.serviceMicros),
         middle((round) => round.databaseMicros),
-        pid === undefined ? '' : Math.round(rssMb(pid)),
+        Math.round(rssMb(pid)),
       ];
     });
   });

@@ -91,9 +91,11 @@ describe('the gallery', () => {
     }
     scene.expectErrors('/content');
     const sent: (readonly [boolean, number])[] = [];
+    const statuses = new Set<number>();
     page.on('response', (response) => {
       if (!response.url().includes('/content')) return;
       sent.push([response.url().includes('preview=true'), Number(response.headers()['content-length'] ?? 0)]);
+      statuses.add(response.status());
     });
     await visit(`recordings?connectionId=${vision.connectionId}`);
     const tile = (camera: RegExp) => page.locator('.gallery li').filter({ hasText: camera });
@@ -114,6 +116,8 @@ describe('the gallery', () => {
         .locator('.drawn')
         .count(),
     ).toBe(1);
+    // It asks for nothing that a preview does not have.
+    expect([...statuses].toSorted()).toEqual([200, 206, 404]);
     expect(sent.filter(([isPreview, bytes]) => !isPreview || bytes > PREVIEW_BYTES)).toEqual([]);
     expect(await list(`/actions?resource=recording:${idOfCamera('small')}`)).toEqual([]);
     expect(await accessibilityFindings(page)).toEqual([]);

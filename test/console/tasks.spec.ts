@@ -131,28 +131,6 @@ describe('an admin with tickets and accounts', () => {
     expect(await accessibilityFindings(page)).toEqual([]);
   });
 
-  task('finds why pushes are refused, and replays one when the cause is gone', async (page) => {
-    const number = `${tag()}7001`;
-    const materials = [{ ...TICKET.materials[0], id: idOf('asphalt'), name: 'Asphalt' }];
-    for (let n = 0; n < 2; n++) expect((await pushTicket(number, 1, { materials })).status).toBe(422);
-    await exchanges(`haulerId=${hauler.id}`);
-    await page.reload();
-    const ofHauler = page.locator(`a[href*="${hauler.id}"]`);
-    await attention(page, 'Refused pushes')
-      .getByRole('link', { name: /refused: 422 materialExists/ })
-      .and(ofHauler)
-      .click();
-    await page.getByRole('link', { name: 'Push of a ticket' }).first().click();
-    await part(page, 'Request body').getByText(`"${number}"`).waitFor();
-    await hauler.sync({ ...YARD, materials: [...YARD.materials, material('asphalt', { siteId: idOf('yard') })] });
-    await page.getByRole('button', { name: 'Replay' }).click();
-    await page
-      .getByRole('group', { name: /^Replay/ })
-      .getByRole('button', { name: /^Replay/ })
-      .click();
-    await page.getByText(/The response was 422 and is now 200/).waitFor();
-  });
-
   it('is not offered a translation, which would keep old values on the page', async () => {
     const { page, visit } = scene;
     await visit('');
@@ -162,6 +140,9 @@ describe('an admin with tickets and accounts', () => {
 
   it('replays all refused pushes of a filter, and reads the headers of one', async () => {
     const { page, visit } = scene;
+    const materials = [{ ...TICKET.materials[0], id: idOf('asphalt'), name: 'Asphalt' }];
+    for (let n = 0; n < 2; n++) expect((await pushTicket(`${tag()}7001`, 1, { materials })).status).toBe(422);
+    await hauler.sync({ ...YARD, materials: [...YARD.materials, material('asphalt', { siteId: idOf('yard') })] });
     const filter = `exchanges?haulerId=${hauler.id}&reference=ticketNumber:${tag()}7001`;
     await visit(`${filter}&status=422`);
     const replay = page.getByRole('button', { name: 'Replay these exchanges' });
@@ -243,16 +224,6 @@ describe('an admin with tickets and accounts', () => {
     await colleague.goto(page.url());
     await colleague.getByText('10 records', { exact: true }).waitFor();
     expect(await colleague.getByLabel('Ticket number').inputValue()).toBe(`${tag()}481`);
-  });
-
-  task('sees as a partner what became of a push', async () => {
-    const page = await scene.visitor({ apiKey: await hauler.key() });
-    await count(page);
-    await page.goto('/console');
-    await page.getByRole('link', { name: 'Push of a ticket' }).first().waitFor();
-    clicks = 0;
-    await page.getByRole('link', { name: 'Push of a ticket' }).first().click();
-    await part(page, 'Request body').waitFor();
   });
 });
 

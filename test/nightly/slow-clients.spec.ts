@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { after, refuses, startScriptedPartner } from '../support/scripted-partner.js';
 import { SlowClient } from '../support/slow-client.js';
 
 /** Short enough for a test. They differ by more than a busy machine adds. `hostile-clients` has those of production. */
@@ -54,4 +55,19 @@ describe('the connection of a slow caller is closed', () => {
     const client = await open(postOf(`/platform-api/v1/${route}`, `PLATFORM-API-KEY: ${key}`, length));
     expect(await cutOff(client.sendForever(piece, 20), '408')).toContain('"code":"INVALID_PAYLOAD"');
   });
+});
+
+test('a check is not cut off while a partner takes longer than a connection may be silent', async () => {
+  const service = await startTestApp({ limits: { silence: 3_000 }, env: { OUTBOUND_ALLOW_PRIVATE: true } });
+  const partner = await startScriptedPartner();
+  partner.on('GET /scale-platform/v1/sites', after(6_000, refuses(404, 'NOT_FOUND')));
+  const { body: hauler } = await service.admin<{ id: string }>('POST', '/haulers', { name: 'Green Valley' });
+  const connection = { haulerId: hauler.id, interface: 'site', baseUrl: partner.url, apiKey: 'k'.repeat(20) };
+  const { body } = await service.admin<{ id: string }>('POST', '/connections', { ...connection, enabled: false });
+  expect(await service.admin('POST', `/connections/${body.id}/check`)).toMatchObject({
+    status: 200,
+    body: { reachable: true },
+  });
+  await service.close();
+  await partner.stop();
 });

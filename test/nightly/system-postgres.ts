@@ -4,7 +4,7 @@ import { chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { chooseOwner } from '../../src/embedded-postgres/owner.js';
+import { chooseUser } from '../../src/embedded-postgres/owner.js';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.js';
 import { held } from '../support/held.js';
@@ -34,7 +34,7 @@ export function binaries(): string {
 export async function startSystemPostgres(): Promise<SystemPostgres> {
   const bin = binaries();
   const folder = mkdtempSync(join(tmpdir(), 'haulbridge-system-postgres-'));
-  const owner = chooseOwner(folder);
+  const owner = chooseUser(folder);
   if (owner !== undefined) chownSync(folder, owner.uid, owner.gid);
   const data = join(folder, 'data');
   execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-N'], { ...owner, stdio: 'ignore' });

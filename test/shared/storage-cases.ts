@@ -203,16 +203,6 @@ export function storageCases(given: () => StorageUnderTest): void {
     await draft.discard();
   });
 
-  test('many files are deleted at once, also those that are not there', async () => {
-    const { storage } = given();
-    const kept = await put(Buffer.from('kept'));
-    const names = await Promise.all(Array.from({ length: 20 }, () => put(Buffer.from('deleted'))));
-    expect(await storage.deleteMany([...names, newName()])).toEqual(new Map());
-    expect(await storage.deleteMany([])).toEqual(new Map());
-    const left = (await listed(storage.list('recordings'))).map(({ name }) => name);
-    expect([left.includes(kept), names.filter((name) => left.includes(name))]).toEqual([true, []]);
-  });
-
   test.each([
     '../outside.mp4',
     'recordings/../../etc/passwd',
@@ -231,7 +221,6 @@ export function storageCases(given: () => StorageUnderTest): void {
     await expect(storage.stat(name)).rejects.toThrow(TypeError);
     await expect(storage.read(name)).rejects.toThrow(TypeError);
     await expect(storage.delete(name)).rejects.toThrow(TypeError);
-    await expect(storage.deleteMany([name])).rejects.toThrow(TypeError);
     for (const folder of ['..', '.partial']) await expect(listed(storage.list(folder))).rejects.toThrow(TypeError);
   });
 

@@ -14,7 +14,6 @@ export const INSTALLED_BY = {
   pgbouncer: 'apt-get install pgbouncer',
   promtool: 'apt-get install prometheus',
   python3: 'apt-get install python3',
-  unshare: 'apt-get install util-linux, as root or with user name spaces',
 } as const;
 
 export type Program = keyof typeof INSTALLED_BY;

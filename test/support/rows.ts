@@ -371,27 +371,6 @@ export async function waitingSessions(transaction: RowTarget['dataSource']): Pro
   return row.n;
 }
 
-/**
- * Sites and kiosks can be written meanwhile, materials cannot: a run waits in the middle of its transaction. `isWaited` resolves
- * to whether one does.
- */
-export async function whileMaterialsAreLocked(
-  { dataSource }: TestApp,
-  work: (isWaited: () => Promise<boolean>) => Promise<void>,
-): Promise<void> {
-  const isWaited = async () => {
-    const rows = await dataSource.query<unknown[]>(
-      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
-       AND query LIKE '%INSERT INTO materials%'`,
-    );
-    return rows.length > 0;
-  };
-  await dataSource.transaction(async (manager) => {
-    await manager.query('LOCK TABLE materials IN SHARE MODE');
-    await work(isWaited);
-  });
-}
-
 /** Each site that is stored meanwhile is an error of the database with this message. */
 export async function whileSitesBreak(
   { dataSource }: TestApp,
@@ -668,27 +647,6 @@ export const addLost = (app: TestApp, connectionId: string, count: number): Prom
     );
     await knowCameras(client);
   });
-
-/** So many hours of a subscription, back from now, whose lists failed; each waits for its next attempt. */
-export const addFailedHours = (app: TestApp, subscriptionId: string, count: number): Promise<unknown> =>
-  onServer(app.env.DATABASE_URL, (client) =>
-    client.query(
-      `INSERT INTO video_windows (hauler_id, id, subscription_id, connection_id, start_time, end_time, reason, last_error,
-         attempts, due_at)
-       SELECT hauler_id, gen_random_uuid(), id, connection_id, now() - n * interval '1 hour',
-         now() - (n - 1) * interval '1 hour', 'oops', 'oops', 8, now() + interval '1 hour'
-       FROM video_subscriptions, generate_series(1, $2::integer) AS n WHERE id = $1`,
-      [subscriptionId, count],
-    ),
-  );
-
-/** How many lists of recordings wait for a time, or are given up. */
-export async function waitingWindows({ dataSource }: TestApp): Promise<number> {
-  const [row] = await dataSource.query<[{ count: number }]>(
-    'SELECT count(*)::int AS count FROM video_windows WHERE due_at IS NULL OR due_at > now()',
-  );
-  return row.count;
-}
 
 /** The database fails, as if it were about to stop, when the lost chunk of this number is tried again; returns what ends that. */
 export async function refuseRetry({ dataSource }: TestApp, number: number): Promise<() => Promise<unknown>> {

@@ -12,14 +12,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 
 /**
- * `perPage` objects are listed at once. A `plain` server cannot delete many objects by one call, and one whose `deleteMs` is set takes so
- * long for it. One that is `locked` takes no body without a checksum, as a bucket with Object Lock. An `old` one refuses the checksums
- * that it does not know, and a `busy` one every second request. One that deletes in `bulk` refuses to delete a single object. One that
- * keeps `versions` lets them be listed and deleted if they are `open`, and not if they are `closed`.
+ * `perPage` objects are listed at once. A server whose `deleteMs` is set takes so long to delete one. One that is `locked` takes no body
+ * without a checksum, as a bucket with Object Lock. An `old` one refuses the checksums that it does not know, and a `busy` one every
+ * second request. One that keeps `versions` lets them be listed and deleted if they are `open`, and not if they are `closed`.
  */
-const { folder, bucket, accessKey, plain, perPage, locked, old, busy, bulk, deleteMs, versions } = JSON.parse(
-  process.argv[2],
-);
+const { folder, bucket, accessKey, perPage, locked, old, busy, deleteMs, versions } = JSON.parse(process.argv[2]);
 const [objects, uploads, kept] = ['objects', 'uploads', 'versions'].map((name) => join(folder, name));
 await Promise.all([objects, uploads, kept].map((path) => mkdir(path, { recursive: true })));
 /** By key, the newest last: `{ id, isMarker }`. */
@@ -146,34 +143,6 @@ async function begin(key, UploadId = randomUUID()) {
   return { InitiateMultipartUploadResult: { Key: key, UploadId } };
 }
 
-/** As Amazon: with a checksum, at most 1,000 keys, and a word about each that stays. A folder in place of an object stays. */
-async function deleteObjects(request, response) {
-  await delay(deleteMs ?? 0);
-  const isChecked = Object.keys(request.headers).some((name) => /^(content-md5|x-amz-checksum-)/.test(name));
-  const text = String(await bodyOf(request, response));
-  const named = [...text.matchAll(/<Key>([^<]*)<\/Key>(?:<VersionId>([^<]*)<)?/g)].map(([, key, id]) => ({ key, id }));
-  if (!isChecked || named.length === 0 || named.length > 1000) throw refusal(400, 'MalformedXML');
-  const remove = async ({ key, id }) => {
-    if (id !== undefined) return removeVersion(key, id).then(() => ({}));
-    await rm(pathOf(key), { force: true });
-    return keep(key, true);
-  };
-  const gone = await Promise.allSettled(named.map(remove));
-  const codeOf = (reason) => (reason.code === 'AccessDenied' ? reason.code : 'InternalError');
-  const isQuiet = text.includes('<Quiet>true<');
-  const members = named.map(({ key: Key }, i) => {
-    const { status, value, reason } = gone[i];
-    if (status === 'rejected') return { Error: { Key, Code: codeOf(reason) } };
-    return { Deleted: isQuiet ? undefined : { Key, DeleteMarker: value['x-amz-delete-marker'] } };
-  });
-  return {
-    DeleteResult: {
-      Error: members.flatMap(({ Error }) => Error ?? []),
-      Deleted: members.flatMap(({ Deleted }) => Deleted ?? []),
-    },
-  };
-}
-
 async function answer(request, response) {
   const { pathname, searchParams: query } = new URL(request.url, 'http://s3');
   const [, name, ...rest] = pathname.split('/').map(decodeURIComponent);
@@ -181,9 +150,7 @@ async function answer(request, response) {
   if (!request.headers.authorization?.includes(`Credential=${accessKey}/`)) throw refusal(403, 'InvalidAccessKeyId');
   if (busy && (requests += 1) % 2 === 1) throw refusal(503, 'SlowDown');
   if (name !== bucket || !existsSync(objects)) throw refusal(404, 'NoSuchBucket');
-  if (plain && query.has('delete')) throw refusal(501, 'NotImplemented');
   if (query.has('list-type')) return sendXml(response, 200, await listObjects(query));
-  if (query.has('delete')) return sendXml(response, 200, await deleteObjects(request, response));
   if (query.has('uploads')) return sendXml(response, 200, await begin(key));
   if (query.has('versions')) return sendXml(response, 200, listVersions(query));
   if (method === 'GET' || method === 'HEAD') return send(request, response, key);
@@ -199,7 +166,7 @@ async function answer(request, response) {
     await complete(request, place, pathOf(key));
     for (const [name, value] of Object.entries(await keep(key, false))) response.setHeader(name, value);
   }
-  if (bulk && method === 'DELETE' && id === null) throw refusal(403, 'AccessDenied');
+  if (method === 'DELETE') await delay(deleteMs ?? 0);
   if (method === 'DELETE' && query.has('versionId')) {
     await removeVersion(key, query.get('versionId'));
     return response.writeHead(204).end();

@@ -38,9 +38,7 @@ async function portOf(child: ChildProcess): Promise<number> {
 interface S3ServerOptions {
   /** Objects on a page of a list. */
   readonly perPage?: number;
-  /** It cannot delete many objects by one call. */
-  readonly plain?: boolean;
-  /** How long it takes to delete many objects by one call. */
+  /** How long it takes to delete an object. */
   readonly deleteMs?: number;
   /** It takes no body without a checksum, as a bucket with Object Lock. */
   readonly locked?: boolean;
@@ -48,8 +46,6 @@ interface S3ServerOptions {
   readonly old?: boolean;
   /** Each second request is refused with 503, as by a store that asks for fewer calls. */
   readonly busy?: boolean;
-  /** It deletes many objects by one call, and refuses to delete a single one. */
-  readonly bulk?: boolean;
   /** It keeps old versions: `open` to the credentials, or `closed`. */
   readonly versions?: 'open' | 'closed';
 }

@@ -1,8 +1,9 @@
-import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../core/config/private-modes.js';
+import { PRIVATE_FILE } from '../../core/config/private-modes.js';
 import { unavailable } from '../../core/errors/app-error.js';
+import { makeFolder } from '../../core/storage/make-folder.js';
 
 const HEAD_BYTES = 65_536;
 
@@ -32,7 +33,7 @@ export async function spooled<T>(
 }
 
 async function openUnnamed(folder: string): Promise<FileHandle> {
-  await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+  await makeFolder(folder);
   const path = join(folder, `haulbridge-import-${randomUUID()}`);
   const handle = await open(path, 'wx+', PRIVATE_FILE);
   await unlink(path);

@@ -95,7 +95,6 @@ const WITHOUT_BEGIN: readonly AttentionKind[] = [
   'missing-partitions',
   'storage-trouble',
   'kept-versions',
-  'quarantined-records',
 ];
 
 /** Since when a notice was seen without a break, by its kind and what it is about. */
@@ -199,7 +198,7 @@ export function runNotice(run: TroubledRun, now: number): Notice {
     kind: 'quarantined-records',
     severity: 'soon',
     count: quarantined,
-    since: run.finished_at,
+    since: run.quarantined_since ?? run.finished_at,
     sentence: `${number(quarantined)} of ${counted(sum('received'), 'record')} could not be stored as sent.`,
   };
 }

@@ -1,4 +1,5 @@
 import { timeOfUuidv7 } from '../../core/database/uuid.js';
+import type { AttentionAction } from '../../contracts/admin/attention.dto.js';
 import type { RecordingReason } from '../../contracts/admin/recording.dto.js';
 import type { LostClipsRow, LostRow, UnreadRow } from '../../vision/recordings/footage-attention.repository.js';
 import type { RiskRow } from '../../vision/downloads/download.repository.js';
@@ -23,6 +24,13 @@ const coveragePage = (row: { connection_id: string; truck_id: string }, from: Da
     to: to.toISOString(),
   });
 
+const fetching = (title: string, connectionId: string, truckId: string): AttentionAction => ({
+  title,
+  method: 'POST',
+  path: '/recordings/retry',
+  body: { connectionId, truckId },
+});
+
 const dayOf = (instant: Date): string => instant.toISOString().slice(0, 10);
 
 export function riskNotice(row: RiskRow, now: number): Notice {
@@ -39,12 +47,7 @@ export function riskNotice(row: RiskRow, now: number): Notice {
     deadline,
     sentence: `${counted(count, 'download')} of ${truckId} may be lost: ${parts.join('; ')}.`,
     page: consolePage('recordings', { status: 'available', connectionId, truckId }),
-    action: {
-      title: 'Fetch its recordings now',
-      method: 'POST',
-      path: '/recordings/retry',
-      body: { connectionId, truckId },
-    },
+    action: fetching('Fetch its recordings now', connectionId, truckId),
     state: { topic: 'recording.at_risk', about: `${connectionId}:${truckId}`, data: { connectionId, truckId } },
   };
 }
@@ -60,12 +63,7 @@ export function heldNotice(row: HeldRiskRow): Notice {
     deadline,
     sentence: `${counted(count, 'recording')} of ${truckId} that a hold needs (${cases.slice(0, 5).join(', ')}) ${count === 1 ? 'is' : 'are'} not stored, and may be lost at the partner.${ended}`,
     page: consolePage('recordings', { connectionId, truckId }),
-    action: {
-      title: 'Fetch its recordings now',
-      method: 'POST',
-      path: '/recordings/retry',
-      body: { connectionId, truckId },
-    },
+    action: fetching('Fetch its recordings now', connectionId, truckId),
   };
 }
 
@@ -94,12 +92,7 @@ export function lossNotice(row: LostRow, now: number): Notice {
     since: row.since,
     sentence: `${counted(count, 'recording')} of ${truckId} ${OUTCOMES[status]}: ${named.join(', ')}.`,
     page: consolePage('recordings', { status, connectionId, truckId }),
-    action: {
-      title: 'Fetch its recordings again',
-      method: 'POST',
-      path: '/recordings/retry',
-      body: { connectionId, truckId },
-    },
+    action: fetching('Fetch its recordings again', connectionId, truckId),
   };
 }
 

@@ -13,7 +13,7 @@ import {
 import { findHeldAtRisk } from '../../vision/holds/held-footage.repository.js';
 import { footageAtRisk } from '../../vision/downloads/download.repository.js';
 import { lostClips, lostFootage, unreadWindows } from '../../vision/recordings/footage-attention.repository.js';
-import { Retention } from '../../vision/recordings/retention.job.js';
+import { Retention } from '../../vision/retention/retention.job.js';
 import { troubledEndpoints } from '../../webhooks/endpoints.repository.js';
 import { absentNotice, callNotice, endpointNotice, type Notice, refusalNotice, runNotice } from './attention.rules.js';
 import { AttentionService } from './attention.service.js';

@@ -1,6 +1,6 @@
 import type { ActionPerson } from '../../contracts/admin/action.dto.js';
 import type { HoldBundleQuery } from '../../contracts/admin/hold-bundle.dto.js';
-import { onlyRow, type Sql } from '../../core/database/sql.js';
+import { type Sql } from '../../core/database/sql.js';
 import { isWithin } from '../../vision/holds/held.sql.js';
 import type { HoldRow } from '../../vision/holds/holds.repository.js';
 
@@ -38,13 +38,15 @@ const HELD = `holds AS hold JOIN recordings AS r ON ${isWithin('r', 'hold')}
     AND ($3::timestamptz IS NULL OR r.end_time > $3) AND ($4::timestamptz IS NULL OR r.start_time < $4)`;
 
 const parametersOf = ({ hauler_id, id }: Key, { endsAfter, startsBefore }: HoldBundleQuery): unknown[] => [
-  ...[hauler_id, id],
-  ...[endsAfter ?? null, startsBefore ?? null],
+  hauler_id,
+  id,
+  endsAfter ?? null,
+  startsBefore ?? null,
 ];
 
 export async function countBundle(database: Sql, hold: Key, range: HoldBundleQuery): Promise<number> {
   const sql = `SELECT count(*)::float8 AS count FROM ${HELD}`;
-  const row = onlyRow(await database.query<{ count: number }>(sql, parametersOf(hold, range)));
+  const row = await database.only<{ count: number }>(sql, parametersOf(hold, range));
   return row.count;
 }
 

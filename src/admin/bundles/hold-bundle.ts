@@ -81,7 +81,10 @@ export class HoldBundle {
     const { hold, range, createdAt, createdBy } = this.facts;
     const exported = await findActions(this.source.database, [`hold:${hold.id}`], [EXPORTED], createdAt);
     const facts = {
-      ...{ format: 'haulbridge hold bundle 1', createdAt: formatInstant(createdAt), createdBy, hold },
+      format: 'haulbridge hold bundle 1',
+      createdAt: formatInstant(createdAt),
+      createdBy,
+      hold,
       ...(Object.keys(range).length === 0 ? {} : { part: range }),
       earlierExports: exported.map(toSeen),
     };

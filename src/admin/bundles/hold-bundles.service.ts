@@ -71,7 +71,8 @@ export class HoldBundles {
   private record(id: string, range: HoldBundleQuery, request: Request): Promise<void> {
     return this.actions.require({
       ...whoOf(request),
-      ...{ action: 'hold.exported', resource: `hold:${id}` },
+      action: 'hold.exported',
+      resource: `hold:${id}`,
       ...(Object.keys(range).length === 0 ? {} : { changes: { ...range } }),
     });
   }

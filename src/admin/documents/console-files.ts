@@ -12,7 +12,8 @@ const CONTENT_SECURITY_POLICY = [
   "style-src 'self'",
   "img-src 'self'",
   "connect-src 'self'",
-  "media-src 'self'",
+  // A blob is a preview that a script of the page has read.
+  "media-src 'self' blob:",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",

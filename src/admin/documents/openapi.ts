@@ -10,7 +10,7 @@ import {
 } from '../../contracts/common/api-contract.js';
 import { BOM_PARAMETER, csvColumns, csvFormOf } from '../../contracts/common/csv.js';
 import { ErrorResponse, PlainErrorResponse } from '../../contracts/common/error-body.dto.js';
-import { failuresOf, FILE_HEADERS, jsonBodyOf, dryRunPlaceOf } from '../../contracts/common/failures.js';
+import { dryRunPlaceOf, failuresOf, FILE_HEADERS, jsonBodyOf, textHeader } from '../../contracts/common/failures.js';
 import { CSV_TYPE, NDJSON_TYPE } from '../../contracts/common/list-forms.js';
 import type { DtoClass } from '../../contracts/common/fields/field.js';
 import { IGNORED_FIELDS_HEADER } from '../../core/http/json-body.js';
@@ -41,23 +41,21 @@ const text = (maxLength: number) => ({ type: 'string' as const, maxLength });
 const QUOTA = 'absent unless the operator sets a rate limit (the admin token has none)';
 
 const HEADERS: Headers = {
-  'X-Request-Id': {
-    description:
-      "Identifies this request in the logs; the caller's own id is echoed if it has 1 to 128 visible ASCII characters",
-    schema: text(128),
-  },
-  RateLimit: { description: `The remaining quota of this key; ${QUOTA}`, schema: text(256) },
-  'RateLimit-Policy': { description: `The quota of this key; ${QUOTA}`, schema: text(256) },
+  'X-Request-Id': textHeader(
+    "Identifies this request in the logs; the caller's own id is echoed if it has 1 to 128 visible ASCII characters",
+    128,
+  ),
+  RateLimit: textHeader(`The remaining quota of this key; ${QUOTA}`, 256),
+  'RateLimit-Policy': textHeader(`The quota of this key; ${QUOTA}`, 256),
 };
 const RETRY_AFTER: Headers = {
-  'Retry-After': { description: 'Seconds until a retry can succeed', schema: text(16) },
+  'Retry-After': textHeader('Seconds until a retry can succeed', 16),
 };
 const IGNORED_FIELDS: Headers = {
-  [IGNORED_FIELDS_HEADER]: {
-    description:
-      'Unknown fields of the body, which were ignored: at most 10 paths, with the field that was probably meant; absent if there are none',
-    schema: text(4_200),
-  },
+  [IGNORED_FIELDS_HEADER]: textHeader(
+    'Unknown fields of the body, which were ignored: at most 10 paths, with the field that was probably meant; absent if there are none',
+    4_200,
+  ),
 };
 const NO_STORE: Headers = {
   'Cache-Control': {
@@ -66,21 +64,18 @@ const NO_STORE: Headers = {
   },
 };
 const CONTENT_RANGE: Headers = {
-  'Content-Range': { description: 'The range in the file, and the size of the file', schema: text(64) },
+  'Content-Range': textHeader('The range in the file, and the size of the file', 64),
 };
 const FILE_REQUEST_HEADERS: Headers = {
-  Range: {
-    description: 'A byte range, such as `bytes=0-1023`; the response to several ranges is the whole file',
-    schema: text(255),
-  },
-  'If-Range': {
-    description: 'The `ETag` of a partial download; if the file has changed, the response is the whole file',
-    schema: text(255),
-  },
-  'If-None-Match': {
-    description: 'The `ETag` of a stored copy; if the file has not changed, the response is 304 without a body',
-    schema: text(255),
-  },
+  Range: textHeader('A byte range, such as `bytes=0-1023`; the response to several ranges is the whole file', 255),
+  'If-Range': textHeader(
+    'The `ETag` of a partial download; if the file has changed, the response is the whole file',
+    255,
+  ),
+  'If-None-Match': textHeader(
+    'The `ETag` of a stored copy; if the file has not changed, the response is 304 without a body',
+    255,
+  ),
 };
 const BOM: Parameter = {
   name: BOM_PARAMETER,

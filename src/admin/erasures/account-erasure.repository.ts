@@ -10,11 +10,10 @@ export interface AccountValues {
 }
 
 export async function findAccount(database: Sql, haulerId: string, id: string): Promise<AccountValues | undefined> {
-  const [row] = await database.query<AccountValues>(
+  return database.first<AccountValues>(
     'SELECT id, account_number, account_name, email, phone FROM accounts WHERE hauler_id = $1 AND id = $2',
     [haulerId, id],
   );
-  return row;
 }
 
 /** Whether any hauler has it. */
@@ -57,7 +56,6 @@ export async function eraseInTickets(
   );
 }
 
-/** A kept push of a ticket. */
 export interface KeptPush {
   readonly ticket_id: string;
   readonly revision: number;
@@ -101,6 +99,5 @@ export async function storePush(
 }
 
 export async function deleteAccount(database: Sql, haulerId: string, id: string): Promise<number> {
-  const count = await database.change('DELETE FROM accounts WHERE hauler_id = $1 AND id = $2', [haulerId, id]);
-  return count;
+  return database.change('DELETE FROM accounts WHERE hauler_id = $1 AND id = $2', [haulerId, id]);
 }

@@ -37,7 +37,9 @@ export async function eraseAccount(
   const tickets = await findTickets(transaction, haulerId, values);
   if (dryRun)
     return {
-      ...{ accounts: 1, revisions, tickets: tickets.length },
+      accounts: 1,
+      revisions,
+      tickets: tickets.length,
       exchanges: await countByReference(transaction, haulerId, references),
     };
   await eraseInTickets(transaction, haulerId, values, tickets);

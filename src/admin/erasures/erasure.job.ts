@@ -30,7 +30,7 @@ export class ErasureJob implements OnModuleInit {
       table: 'erasures',
       key: { hauler_id: 'uuid', id: 'uuid' },
       where: "status = 'running'",
-      lane: { by: 'hauler_id', type: 'uuid', concurrency: 1 },
+      lane: { by: 'hauler_id', concurrency: 1 },
       lanes: 2,
       backoff: { firstMs: 5_000, factor: 3, maxMs: 600_000, jitter: 0.2 },
       attempts: {

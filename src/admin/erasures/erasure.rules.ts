@@ -12,8 +12,14 @@ import { rangeViolations } from '../../vision/holds/holds.service.js';
 import type { ErasureRow, ErasureTarget } from './erasures.repository.js';
 
 const NOTHING: ErasureCounts = {
-  ...{ accounts: 0, recordings: 0, bytes: 0, versionsLeft: 0, exchanges: 0 },
-  ...{ tickets: 0, revisions: 0, findings: 0 },
+  accounts: 0,
+  recordings: 0,
+  bytes: 0,
+  versionsLeft: 0,
+  exchanges: 0,
+  tickets: 0,
+  revisions: 0,
+  findings: 0,
 };
 
 const NAMES = Object.keys(NOTHING) as (keyof ErasureCounts)[];

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Erasure, ErasureCounts, ErasureQuery } from '../../contracts/admin/erasure.dto.js';
 import { Database } from '../../core/database/database.js';
 import { type ListPage, listPage } from '../../core/database/list-page.js';
-import { instantSql, onlyRow, type Sql } from '../../core/database/sql.js';
+import { instantSql, type Sql } from '../../core/database/sql.js';
 import { uuidv7 } from '../../core/database/uuid.js';
 import { isWithin } from '../../vision/holds/held.sql.js';
 import { cameraSql } from '../../vision/camera.sql.js';
@@ -44,23 +44,26 @@ export class ErasuresRepository {
 
   /** Due at once. */
   async insert(transaction: Sql, target: ErasureTarget, by: string): Promise<ErasureRow> {
-    const row = onlyRow(
-      await transaction.query<ErasureRow>(
-        `INSERT INTO erasures (hauler_id, id, account_id, connection_id, truck_id, camera_id, start_time, end_time, status,
+    return transaction.only<ErasureRow>(
+      `INSERT INTO erasures (hauler_id, id, account_id, connection_id, truck_id, camera_id, start_time, end_time, status,
          created_by, due_at)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'running', $9, now()) RETURNING ${COLUMNS}`,
-        [
-          ...[target.hauler_id, uuidv7(), target.account_id, target.connection_id, target.truck_id, target.camera_id],
-          ...[target.from, target.to, by],
-        ],
-      ),
+      [
+        target.hauler_id,
+        uuidv7(),
+        target.account_id,
+        target.connection_id,
+        target.truck_id,
+        target.camera_id,
+        target.from,
+        target.to,
+        by,
+      ],
     );
-    return row;
   }
 
   async find(database: Sql, id: string): Promise<ErasureRow | undefined> {
-    const [row] = await database.query<ErasureRow>(`SELECT ${COLUMNS} FROM erasures WHERE id = $1`, [id]);
-    return row;
+    return database.first<ErasureRow>(`SELECT ${COLUMNS} FROM erasures WHERE id = $1`, [id]);
   }
 
   list(query: ErasureQuery): Promise<ListPage<ErasureRow>> {

@@ -1,4 +1,4 @@
-import { onlyRow, type Sql } from '../../core/database/sql.js';
+import { type Sql } from '../../core/database/sql.js';
 
 const body = (name: string): string =>
   `${name}_body = CASE WHEN ${name}_body IS NOT NULL THEN '[erased]' END, ${name}_sha256 = NULL,
@@ -14,14 +14,13 @@ export async function redactByReference(
   haulerId: string,
   references: readonly string[],
 ): Promise<number> {
-  const count = await database.change(
+  return database.change(
     `UPDATE exchanges SET ${REDACTED},
        path = CASE WHEN refs && ARRAY(SELECT ref FROM unnest($2::text[]) AS ref WHERE ref LIKE 'recordingId:%')
          THEN '/[erased]' ELSE path END
      WHERE hauler_id = $1 AND refs && $2::text[]`,
     [haulerId, references],
   );
-  return count;
 }
 
 /** How many `redactByReference` would redact. */
@@ -30,11 +29,9 @@ export async function countByReference(
   haulerId: string,
   references: readonly string[],
 ): Promise<number> {
-  const row = onlyRow(
-    await database.query<{ count: number }>(
-      'SELECT count(*)::float8 AS count FROM exchanges WHERE hauler_id = $1 AND refs && $2::text[]',
-      [haulerId, references],
-    ),
+  const row = await database.only<{ count: number }>(
+    'SELECT count(*)::float8 AS count FROM exchanges WHERE hauler_id = $1 AND refs && $2::text[]',
+    [haulerId, references],
   );
   return row.count;
 }

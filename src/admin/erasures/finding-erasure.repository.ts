@@ -32,10 +32,9 @@ export async function redactFindings(
   { hauler_id, connection_id }: Pick<ErasureTarget, 'hauler_id' | 'connection_id'>,
   digests: readonly string[],
 ): Promise<number> {
-  const count = await database.change(
+  return database.change(
     `UPDATE vision_findings SET raw = '[erased]'
      WHERE hauler_id = $1 AND connection_id = $2 AND digest = ANY ($3::text[]) AND raw IS DISTINCT FROM '[erased]'`,
     [hauler_id, connection_id, digests],
   );
-  return count;
 }

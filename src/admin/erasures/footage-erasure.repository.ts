@@ -1,4 +1,4 @@
-import { onlyRow, type Sql } from '../../core/database/sql.js';
+import { type Sql } from '../../core/database/sql.js';
 import { isHeld, isWithin } from '../../vision/holds/held.sql.js';
 import { forgetDays, RECORDED_TIME, type RecordedTime } from '../../vision/recordings/coverage-days.repository.js';
 
@@ -22,22 +22,18 @@ export async function countFootage(
   database: Sql,
   { hauler_id, id }: Key,
 ): Promise<{ readonly recordings: number; readonly bytes: number }> {
-  const row = onlyRow(
-    await database.query<{ recordings: number; bytes: string }>(
-      `SELECT count(*)::float8 AS recordings, coalesce(sum(r.size_bytes), 0)::text AS bytes FROM ${FOOTAGE_OF_ERASURE}`,
-      [hauler_id, id],
-    ),
+  const row = await database.only<{ recordings: number; bytes: string }>(
+    `SELECT count(*)::float8 AS recordings, coalesce(sum(r.size_bytes), 0)::text AS bytes FROM ${FOOTAGE_OF_ERASURE}`,
+    [hauler_id, id],
   );
   return { recordings: row.recordings, bytes: Number(row.bytes) };
 }
 
 export async function countFootageExchanges(database: Sql, { hauler_id, id }: Key): Promise<number> {
-  const row = onlyRow(
-    await database.query<{ count: number }>(
-      `SELECT count(*)::float8 AS count FROM exchanges WHERE hauler_id = $1 AND refs && ARRAY(
+  const row = await database.only<{ count: number }>(
+    `SELECT count(*)::float8 AS count FROM exchanges WHERE hauler_id = $1 AND refs && ARRAY(
        SELECT unnest(ARRAY['recordingId:' || r.id, 'partnerRecordingId:' || r.partner_recording_id]) FROM ${FOOTAGE_OF_ERASURE})`,
-      [hauler_id, id],
-    ),
+    [hauler_id, id],
   );
   return row.count;
 }

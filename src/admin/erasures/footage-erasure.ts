@@ -3,7 +3,7 @@ import type { ErasureCounts } from '../../contracts/admin/erasure.dto.js';
 import { Database } from '../../core/database/database.js';
 import type { Sql } from '../../core/database/sql.js';
 import { STORAGE, type Storage } from '../../core/storage/storage.js';
-import { RemovedClips } from '../../vision/clips/removed-clips.service.js';
+import { ClipsRepository } from '../../vision/clips/clips.repository.js';
 import { lockRemoval } from '../../vision/holds/holds.repository.js';
 import { recordingFile } from '../../vision/recordings/recording.rules.js';
 import {
@@ -11,7 +11,7 @@ import {
   removedBy,
   type RemovedFile,
   storeRemoved,
-} from '../../vision/recordings/removed-files.repository.js';
+} from '../../vision/retention/removed-files.repository.js';
 import type { Next, Run } from '../../core/work/run.js';
 import { sumOf } from './erasure.rules.js';
 import { type ErasureRow, ErasuresRepository } from './erasures.repository.js';
@@ -37,7 +37,7 @@ export class FootageErasure {
     private readonly database: Database,
     private readonly erasures: ErasuresRepository,
     @Inject(STORAGE) private readonly storage: Storage,
-    private readonly clips: RemovedClips,
+    private readonly clips: ClipsRepository,
   ) {}
 
   async erase(run: Run<ErasureKey>, row: ErasureRow): Promise<Next> {
@@ -85,7 +85,7 @@ export class FootageErasure {
   private async removeRecording(transaction: Sql, row: ErasureRow, recording: ErasedRecording): Promise<RemovedFile[]> {
     if (!(await deleteRecording(transaction, recording))) return [];
     const { hauler_id, id, part_id: partId, partner_recording_id: partnerId, size_bytes } = recording;
-    if (partId !== null) await this.clips.erased(transaction, hauler_id, partId, row.id);
+    if (partId !== null) await this.clips.clipErased(transaction, hauler_id, partId, row.id);
     const references = [`recordingId:${id}`, `partnerRecordingId:${partnerId}`];
     const exchanges = await redactByReference(transaction, hauler_id, references);
     const file = { hauler_id, recording_id: id, erasure_id: row.id, size_bytes: size_bytes ?? '0', exchanges };

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { SetTicketFootage } from '../../contracts/admin/footage.dto.js';
 import { Database } from '../../core/database/database.js';
-import { onlyRow } from '../../core/database/sql.js';
 
 export interface FootageSetting extends Required<SetTicketFootage> {
   readonly haulerId: string;
@@ -17,25 +16,20 @@ export class TicketFootageRepository {
   constructor(private readonly database: Database) {}
 
   async find(haulerId: string): Promise<FootageSetting | undefined> {
-    const [row] = await this.database.query<FootageSetting>(
-      `SELECT ${COLUMNS} FROM ticket_footage WHERE hauler_id = $1`,
-      [haulerId],
-    );
-    return row;
+    return this.database.first<FootageSetting>(`SELECT ${COLUMNS} FROM ticket_footage WHERE hauler_id = $1`, [
+      haulerId,
+    ]);
   }
 
   async set(haulerId: string, { truckField, connectionId, cameras }: Required<SetTicketFootage>) {
-    const row = onlyRow(
-      await this.database.query<FootageSetting>(
-        `INSERT INTO ticket_footage (hauler_id, truck_field, connection_id, cameras, updated_at)
+    return this.database.only<FootageSetting>(
+      `INSERT INTO ticket_footage (hauler_id, truck_field, connection_id, cameras, updated_at)
        VALUES ($1, $2, $3, $4, now())
        ON CONFLICT (hauler_id) DO UPDATE SET truck_field = excluded.truck_field,
          connection_id = excluded.connection_id, cameras = excluded.cameras, updated_at = excluded.updated_at
        RETURNING ${COLUMNS}`,
-        [haulerId, truckField, connectionId, cameras],
-      ),
+      [haulerId, truckField, connectionId, cameras],
     );
-    return row;
   }
 
   async delete(haulerId: string): Promise<void> {

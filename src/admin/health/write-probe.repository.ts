@@ -27,7 +27,7 @@ export async function commitNothing(session: Session): Promise<void> {
  * check must not begin another one.
  */
 export async function isCommitWaiting(database: Sql): Promise<boolean> {
-  const [row] = await database.query<{ isWaiting: boolean }>(
+  const row = await database.first<{ isWaiting: boolean }>(
     `SELECT EXISTS (SELECT FROM pg_stat_activity
                      WHERE datname = current_database() AND usename = current_user AND wait_event = 'SyncRep'
                        AND state_change < now() - interval '1 second') AS "isWaiting"`,

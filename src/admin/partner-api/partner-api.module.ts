@@ -15,6 +15,7 @@ import { PartnerSandbox } from './partner-sandbox.service.js';
 
 /** The partner API: calls of a partner with its own key, on both sides. */
 @Module({
+  imports: [AdminModule],
   controllers: [PartnerKeyController, PartnerScenariosController, PartnerExchangesController],
   providers: [PartnerSandbox],
   exports: [PartnerSandbox],

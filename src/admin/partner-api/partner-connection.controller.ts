@@ -93,7 +93,6 @@ export class PartnerConnectionController {
   }
 }
 
-/** The connection of a key, with its hauler. */
 export function connectionOf(call: Call): { readonly haulerId: string; readonly connectionId: string } {
   const { haulerId, connectionId } = principalOf(call);
   if (haulerId !== null && connectionId !== null) return { haulerId, connectionId };

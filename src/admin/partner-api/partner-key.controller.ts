@@ -10,6 +10,7 @@ import { PARTNER_API } from '../../contracts/partner/partner.api.js';
 import { Database } from '../../core/database/database.js';
 import { findConnection } from '../../partner-client/connections.service.js';
 import { lastSynchronisation } from '../../site-sync/catalog/catalog.repository.js';
+import { ConnectionHealthService } from '../connection-health.service.js';
 import { lastReading } from '../../vision/continuous/subscriptions.repository.js';
 
 /** Describes the key of a call. */
@@ -18,6 +19,7 @@ export class PartnerKeyController {
   constructor(
     private readonly database: Database,
     private readonly dataSource: DataSource,
+    private readonly health: ConnectionHealthService,
     @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'SANDBOX'>,
   ) {}
 
@@ -48,7 +50,7 @@ export class PartnerKeyController {
     return {
       haulerId,
       ...(connectionId === null ? {} : { connectionId }),
-      ...(connection === undefined ? {} : { connection }),
+      ...(connection === undefined ? {} : { connection: await this.health.ofConnection(connection) }),
       lastSynchronisation: last === null ? null : formatInstant(last),
     };
   }

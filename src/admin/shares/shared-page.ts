@@ -38,8 +38,14 @@ export const askingPage = (expiresAt: Date): string =>
 const untilPart = (expiresAt: Date): Html => html`<p class="hint">This link works until ${timeText(expiresAt)}.</p>`;
 
 const TIME = new Intl.DateTimeFormat('en-US', {
-  ...{ timeZone: 'UTC', hourCycle: 'h23', year: 'numeric', month: 'short', day: 'numeric' },
-  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit' },
+  timeZone: 'UTC',
+  hourCycle: 'h23',
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
 });
 
 const timeText = (time: string | Date): string => `${TIME.format(new Date(time))} UTC`;

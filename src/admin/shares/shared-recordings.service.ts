@@ -73,7 +73,9 @@ export class SharedRecordings {
 
   private record({ id, recording_id: recordingId }: OpenShare, request: Request): Promise<void> {
     return this.actions.requireView({
-      ...{ actor: 'share', action: 'share.viewed', resource: `recording:${recordingId}` },
+      actor: 'share',
+      action: 'share.viewed',
+      resource: `recording:${recordingId}`,
       changes: { share: id, address: request.ip ?? '' },
     });
   }

@@ -60,7 +60,7 @@ export class SharesRepository {
   /** Undefined if the recording is not stored. */
   async insert(share: NewShare): Promise<ShareRow | undefined> {
     const { id, recordingId, ticketId, tokenHash, reason, expiresAt } = share;
-    const [row] = await this.database.query<ShareRow>(
+    return this.database.first<ShareRow>(
       `INSERT INTO recording_shares (hauler_id, id, recording_id, start_time, ticket_id, token_hash, reason, created_at,
          expires_at)
        SELECT hauler_id, $2, id, start_time, $3::uuid, $4, $5, now(), $6 FROM recordings
@@ -68,7 +68,6 @@ export class SharesRepository {
        RETURNING ${COLUMNS}`,
       [recordingId, id, ticketId, tokenHash, reason, expiresAt],
     );
-    return row;
   }
 
   /** Newest first. */
@@ -82,8 +81,7 @@ export class SharesRepository {
 
   async get(id: string): Promise<ShareRow | undefined> {
     const sql = `SELECT ${COLUMNS} FROM recording_shares WHERE id = $1`;
-    const [row] = await this.database.query<ShareRow>(sql, [id]);
-    return row;
+    return this.database.first<ShareRow>(sql, [id]);
   }
 
   /** A link that was revoked before stays as it is. False for an unknown link. */
@@ -99,11 +97,10 @@ export class SharesRepository {
 
   /** A link that works. */
   async find(tokenHash: Buffer): Promise<OpenShare | undefined> {
-    const [row] = await this.database.query<OpenShare>(
+    return this.database.first<OpenShare>(
       `SELECT hauler_id, id, recording_id, ticket_id, expires_at FROM recording_shares AS s
        WHERE token_hash = $1 AND ${IS_OPEN}`,
       [tokenHash],
     );
-    return row;
   }
 }

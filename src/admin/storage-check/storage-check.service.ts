@@ -65,9 +65,9 @@ export class StorageChecks {
         if (findings.length === 0) continue;
         await this.assertMounted(inventory, findings);
         // A file that was deleted together with its row in the meantime is not a finding.
-        const held = await inventory.existing(findings.map(({ id }) => id));
+        const existing = await inventory.existing(findings.map(({ id }) => id));
         const { table } = inventory;
-        result.data.push(...findings.filter(({ id }) => held.has(id)).map((finding) => ({ ...finding, table })));
+        result.data.push(...findings.filter(({ id }) => existing.has(id)).map((finding) => ({ ...finding, table })));
       }
     } while (batch.length === BATCH);
   }

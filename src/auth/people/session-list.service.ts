@@ -46,7 +46,8 @@ export class SessionList {
     const { name, role, haulers, person } = caller;
     return {
       kind: person === undefined ? 'token' : 'person',
-      ...{ name, role },
+      name,
+      role,
       ...(person?.email === undefined ? {} : { email: person.email }),
       ...(haulers === undefined ? {} : { haulers: [...haulers] }),
     };

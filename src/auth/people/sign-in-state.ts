@@ -28,14 +28,14 @@ export class SignInStates {
     this.key = Buffer.from(hkdfSync('sha256', secretsKey, '', 'haulbridge sign-ins', 32));
   }
 
-  remember(state: SignInState, { secure }: Request, response: Response, now = Date.now()): void {
-    const text = Buffer.from(JSON.stringify({ ...state, endsAt: now + LIFETIME_MS })).toString('base64url');
+  remember(state: SignInState, { secure }: Request, response: Response): void {
+    const text = Buffer.from(JSON.stringify({ ...state, endsAt: Date.now() + LIFETIME_MS })).toString('base64url');
     const value = `${text}.${this.signatureOf(text).toString('base64url')}`;
     response.cookie(nameOf(state.state), value, { ...OPTIONS, secure, maxAge: LIFETIME_MS });
   }
 
   /** The sign-in that an answer of the identity provider belongs to, once: the browser forgets it. */
-  take(state: string, request: Request, response: Response, now = Date.now()): SignInState | undefined {
+  take(state: string, request: Request, response: Response): SignInState | undefined {
     const value = cookieValue(request, nameOf(state));
     if (value === undefined) return undefined;
     response.clearCookie(nameOf(state), OPTIONS);
@@ -46,7 +46,7 @@ export class SignInStates {
     const { endsAt, ...known } = JSON.parse(Buffer.from(text, 'base64url').toString()) as SignInState & {
       readonly endsAt: number;
     };
-    return now < endsAt && known.state === state ? known : undefined;
+    return Date.now() < endsAt && known.state === state ? known : undefined;
   }
 
   private signatureOf(text: string): Buffer {

@@ -8,7 +8,6 @@ import { callsOf, type ClientRule, everyCall, everyCallOf } from './client-rule.
 
 type Statement = Pick<ClientRule, 'title' | 'remedy' | 'check'>;
 
-/** A rule of one field. */
 export interface FieldRule extends ClientRule {
   readonly field: string;
 }
@@ -19,7 +18,7 @@ const fieldOf = (path: string) => path.replace(/\[\d+\]/g, '[]');
 export function fieldOfBody(
   operation: string,
   type: DtoClass<object>,
-  [field, form, isOptional]: readonly [field: string, form: string, isOptional: boolean],
+  { field, form, isOptional }: { readonly field: string; readonly form: string; readonly isOptional: boolean },
 ): Statement & Pick<FieldRule, 'field'> {
   return {
     field,

@@ -19,7 +19,6 @@ export interface ClientRole {
   readonly peer: (apiKey: string) => Peer;
 }
 
-/** Evaluates the rules of a client role. */
 export function checkCalls({ rules }: ClientRole, log: CallLog, baseUrl: string): RuleResult[] {
   return rules.map((rule): RuleResult => {
     try {

@@ -83,21 +83,21 @@ const everyPost =
 
 const HEADER = SCALE_API.keyHeader;
 
+const EVERY = { operation: 'every', severity: 'must' } as const;
+
 const CALL_RULES: readonly ClientRule[] = [
   {
     id: 'PARTNER-001',
+    ...EVERY,
     section: '4',
-    severity: 'must',
-    operation: 'every',
     title: 'every call is a POST to the tickets or the accounts',
     remedy: `Call POST ${SCALE_API.prefix}${SCALE_API.routes.createTicket.path} or POST ${ACCOUNT_API.prefix}${ACCOUNT_API.routes.createAccount.path}.`,
     check: unknownRoutes,
   },
   {
     id: 'PARTNER-002',
+    ...EVERY,
     section: '5',
-    severity: 'must',
-    operation: 'every',
     title: 'every call has the header PLATFORM-API-KEY',
     remedy: 'Send the issued key in the header PLATFORM-API-KEY with every call.',
     check: everyPost('no call was seen', (call) =>
@@ -106,9 +106,8 @@ const CALL_RULES: readonly ClientRule[] = [
   },
   {
     id: 'PARTNER-003',
+    ...EVERY,
     section: '5',
-    severity: 'must',
-    operation: 'every',
     title: 'PLATFORM-API-KEY is sent once',
     remedy: 'Send the header PLATFORM-API-KEY once.',
     check: everyPost('no call was seen', (call) => {
@@ -118,9 +117,8 @@ const CALL_RULES: readonly ClientRule[] = [
   },
   {
     id: 'PARTNER-004',
+    ...EVERY,
     section: '5',
-    severity: 'must',
-    operation: 'every',
     title: 'the key is the issued one',
     remedy: 'Send the key as it was issued, without a prefix such as "Bearer".',
     check: everyPost('no call was seen', (call, { apiKey }) =>
@@ -129,9 +127,8 @@ const CALL_RULES: readonly ClientRule[] = [
   },
   {
     id: 'PARTNER-005',
+    ...EVERY,
     section: '5',
-    severity: 'must',
-    operation: 'every',
     title: 'the key is in no other place than PLATFORM-API-KEY',
     remedy: 'Remove the key from the address, the body and every header but PLATFORM-API-KEY.',
     check: everyPost('no call was seen', (call, { apiKey }) => {
@@ -141,9 +138,8 @@ const CALL_RULES: readonly ClientRule[] = [
   },
   {
     id: 'PARTNER-006',
+    ...EVERY,
     section: '4',
-    severity: 'must',
-    operation: 'every',
     title: 'a body is declared as application/json',
     remedy: 'Send Content-Type: application/json with every POST.',
     check: everyPost('no POST was seen', (call) => {
@@ -153,9 +149,8 @@ const CALL_RULES: readonly ClientRule[] = [
   },
   {
     id: 'PARTNER-007',
+    ...EVERY,
     section: '4',
-    severity: 'must',
-    operation: 'every',
     title: 'a body is JSON in UTF-8',
     remedy: 'Write the body with a JSON serializer, in UTF-8.',
     check: everyPost('no POST was seen', (call) => jsonOf(call).fault),
@@ -175,68 +170,52 @@ function otherPlace(call: Call, apiKey: string): string | undefined {
 const TICKET = { operation: 'createTicket', section: '2.2', severity: 'must' } as const;
 const ACCOUNT = { operation: 'createAccount', section: '2.4', severity: 'must' } as const;
 
-const ticketField = (field: string, form: string) =>
-  fieldOfBody('createTicket', CreateScaleTicketRequest, [field, form, false]);
-const ticketOption = (field: string, form: string) =>
-  fieldOfBody('createTicket', CreateScaleTicketRequest, [field, form, true]);
-const accountField = (field: string, form: string) =>
-  fieldOfBody('createAccount', CreateAccountRequest, [field, form, false]);
-const accountOption = (field: string, form: string) =>
-  fieldOfBody('createAccount', CreateAccountRequest, [field, form, true]);
+const ticketField = (field: string, form: string, isOptional = false) => ({
+  ...TICKET,
+  ...fieldOfBody('createTicket', CreateScaleTicketRequest, { field, form, isOptional }),
+});
+const accountField = (field: string, form: string, isOptional = false) => ({
+  ...ACCOUNT,
+  ...fieldOfBody('createAccount', CreateAccountRequest, { field, form, isOptional }),
+});
+const ticketOption = (field: string, form: string) => ticketField(field, form, true);
+const accountOption = (field: string, form: string) => accountField(field, form, true);
 
 const TICKET_FIELDS: readonly FieldRule[] = [
-  { id: 'PARTNER-010', ...TICKET, ...ticketField('siteId', 'a UUID') },
-  { id: 'PARTNER-011', ...TICKET, ...ticketField('materials', 'an array of at least one material') },
-  { id: 'PARTNER-012', ...TICKET, ...ticketField('materials[].id', 'a UUID') },
-  { id: 'PARTNER-013', ...TICKET, ...ticketField('materials[].name', 'text') },
-  { id: 'PARTNER-014', ...TICKET, ...ticketField('materials[].quantity', 'a number, not text') },
-  { id: 'PARTNER-015', ...TICKET, ...ticketOption('materials[].unitPriceCents', 'a number, not text') },
-  { id: 'PARTNER-016', ...TICKET, ...ticketField('materials[].unitOfMeasure', 'a unit of section 2.2') },
-  { id: 'PARTNER-017', ...TICKET, ...ticketOption('inboundFlow', 'an object') },
-  { id: 'PARTNER-018', ...TICKET, ...ticketOption('inboundFlow.ticketNumber', 'text in every inbound flow') },
-  {
-    id: 'PARTNER-019',
-    ...TICKET,
-    ...ticketOption('inboundFlow.updatedAt', 'a date-time with an offset in every inbound flow'),
-  },
-  { id: 'PARTNER-020', ...TICKET, ...ticketOption('outboundFlow', 'an object') },
-  { id: 'PARTNER-021', ...TICKET, ...ticketOption('outboundFlow.ticketNumber', 'text in every outbound flow') },
-  {
-    id: 'PARTNER-022',
-    ...TICKET,
-    ...ticketOption('outboundFlow.updatedAt', 'a date-time with an offset in every outbound flow'),
-  },
-  { id: 'PARTNER-023', ...TICKET, ...ticketOption('customFields', 'an object whose values are text') },
+  { id: 'PARTNER-010', ...ticketField('siteId', 'a UUID') },
+  { id: 'PARTNER-011', ...ticketField('materials', 'an array of at least one material') },
+  { id: 'PARTNER-012', ...ticketField('materials[].id', 'a UUID') },
+  { id: 'PARTNER-013', ...ticketField('materials[].name', 'text') },
+  { id: 'PARTNER-014', ...ticketField('materials[].quantity', 'a number, not text') },
+  { id: 'PARTNER-015', ...ticketOption('materials[].unitPriceCents', 'a number, not text') },
+  { id: 'PARTNER-016', ...ticketField('materials[].unitOfMeasure', 'a unit of section 2.2') },
+  { id: 'PARTNER-017', ...ticketOption('inboundFlow', 'an object') },
+  { id: 'PARTNER-018', ...ticketOption('inboundFlow.ticketNumber', 'text in every inbound flow') },
+  { id: 'PARTNER-019', ...ticketOption('inboundFlow.updatedAt', 'a date-time with an offset in every inbound flow') },
+  { id: 'PARTNER-020', ...ticketOption('outboundFlow', 'an object') },
+  { id: 'PARTNER-021', ...ticketOption('outboundFlow.ticketNumber', 'text in every outbound flow') },
+  { id: 'PARTNER-022', ...ticketOption('outboundFlow.updatedAt', 'a date-time with an offset in every outbound flow') },
+  { id: 'PARTNER-023', ...ticketOption('customFields', 'an object whose values are text') },
 ];
 
 const ACCOUNT_FIELDS: readonly FieldRule[] = [
-  { id: 'PARTNER-030', ...ACCOUNT, ...accountField('accountName', 'text of 1 to 200 characters') },
-  { id: 'PARTNER-031', ...ACCOUNT, ...accountOption('billingAddress', 'an object') },
-  { id: 'PARTNER-032', ...ACCOUNT, ...accountOption('billingAddress.street', 'text of at most 100 characters') },
-  { id: 'PARTNER-033', ...ACCOUNT, ...accountOption('billingAddress.unit', 'text of at most 20 characters') },
-  { id: 'PARTNER-034', ...ACCOUNT, ...accountOption('billingAddress.city', 'text of at most 50 characters') },
-  {
-    id: 'PARTNER-035',
-    ...ACCOUNT,
-    ...accountOption('billingAddress.state', 'a US state code in two upper-case letters'),
-  },
-  { id: 'PARTNER-036', ...ACCOUNT, ...accountOption('billingAddress.country', 'text of at most 50 characters') },
+  { id: 'PARTNER-030', ...accountField('accountName', 'text of 1 to 200 characters') },
+  { id: 'PARTNER-031', ...accountOption('billingAddress', 'an object') },
+  { id: 'PARTNER-032', ...accountOption('billingAddress.street', 'text of at most 100 characters') },
+  { id: 'PARTNER-033', ...accountOption('billingAddress.unit', 'text of at most 20 characters') },
+  { id: 'PARTNER-034', ...accountOption('billingAddress.city', 'text of at most 50 characters') },
+  { id: 'PARTNER-035', ...accountOption('billingAddress.state', 'a US state code in two upper-case letters') },
+  { id: 'PARTNER-036', ...accountOption('billingAddress.country', 'text of at most 50 characters') },
   {
     id: 'PARTNER-037',
-    ...ACCOUNT,
     ...accountOption('billingAddress.zip', 'five digits, or five digits, a hyphen and four digits'),
   },
-  { id: 'PARTNER-038', ...ACCOUNT, ...accountOption('primaryContact', 'an object') },
-  { id: 'PARTNER-039', ...ACCOUNT, ...accountOption('primaryContact.firstName', 'text of at most 50 characters') },
-  { id: 'PARTNER-040', ...ACCOUNT, ...accountOption('primaryContact.lastName', 'text of at most 50 characters') },
-  {
-    id: 'PARTNER-041',
-    ...ACCOUNT,
-    ...accountOption('primaryContact.email', 'an e-mail address of at most 100 characters'),
-  },
+  { id: 'PARTNER-038', ...accountOption('primaryContact', 'an object') },
+  { id: 'PARTNER-039', ...accountOption('primaryContact.firstName', 'text of at most 50 characters') },
+  { id: 'PARTNER-040', ...accountOption('primaryContact.lastName', 'text of at most 50 characters') },
+  { id: 'PARTNER-041', ...accountOption('primaryContact.email', 'an e-mail address of at most 100 characters') },
   {
     id: 'PARTNER-042',
-    ...ACCOUNT,
     ...accountOption('primaryContact.phone', 'digits, spaces, parentheses and dashes, with a leading + or not'),
   },
 ];
@@ -276,156 +255,26 @@ const RUN_RULES: readonly ClientRule[] = [
       return flows.length === 0 ? notProven('no ticket has a flow') : passed;
     },
   },
-  {
-    id: 'PARTNER-060',
-    section: '8',
-    severity: 'should',
-    operation: 'createTicket',
-    title: 'a request that got 429 with Retry-After is sent again',
-    remedy: 'Treat 429 with Retry-After as temporary, and send the same request again.',
-    check: isSentAgain('createTicket', 'too-many-requests'),
-  },
-  {
-    id: 'PARTNER-061',
-    section: '8',
-    severity: 'must',
-    operation: 'createTicket',
-    title: 'a request that got 429 with Retry-After is not sent again before that time',
-    remedy: 'Wait as many seconds as Retry-After says before you send the request again.',
-    check: waitsBefore('createTicket', 'too-many-requests'),
-  },
-  {
-    id: 'PARTNER-062',
-    section: '7',
-    severity: 'should',
-    operation: 'createTicket',
-    title: 'a request that got 503 with Retry-After is sent again',
-    remedy: 'Treat 503 with Retry-After as temporary, and send the same request again.',
-    check: isSentAgain('createTicket', 'unavailable'),
-  },
-  {
-    id: 'PARTNER-063',
-    section: '7',
-    severity: 'must',
-    operation: 'createTicket',
-    title: 'a request that got 503 with Retry-After is not sent again before that time',
-    remedy: 'Wait as many seconds as Retry-After says before you send the request again.',
-    check: waitsBefore('createTicket', 'unavailable'),
-  },
-  {
-    id: 'PARTNER-064',
-    section: '7',
-    severity: 'should',
-    operation: 'createTicket',
-    title: 'a request that got 500 is sent again',
-    remedy: 'Treat 500 as temporary, and send the same request again.',
-    check: isSentAgain('createTicket', 'server-error'),
-  },
-  {
-    id: 'PARTNER-065',
-    section: '7',
-    severity: 'should',
-    operation: 'createTicket',
-    title: 'a request that got no answer is sent again',
-    remedy: 'Treat no answer as temporary, and send the same request again.',
-    check: isSentAgain('createTicket', 'answer-lost'),
-  },
-  {
-    id: 'PARTNER-066',
-    section: '7',
-    severity: 'must',
-    operation: 'createTicket',
-    title: 'a request that got 400 is not sent again as it is',
-    remedy: 'Correct the fields, and send the corrected request.',
-    check: isNotSentAgain('createTicket', 'invalid'),
-  },
-  {
-    id: 'PARTNER-067',
-    section: '7',
-    severity: 'should',
-    operation: 'createTicket',
-    title: 'a request that got 422 is not sent again as it is',
-    remedy:
-      'Report a 422 to a person. Send the ticket again when the site or material is known, with another Idempotency-Key.',
-    check: isNotSentAgain('createTicket', 'rule-violated'),
-  },
-  {
-    id: 'PARTNER-070',
-    section: '8',
-    severity: 'should',
-    operation: 'createAccount',
-    title: 'a request that got 429 with Retry-After is sent again',
-    remedy: 'Treat 429 with Retry-After as temporary, and send the same request again.',
-    check: isSentAgain('createAccount', 'too-many-requests'),
-  },
-  {
-    id: 'PARTNER-071',
-    section: '8',
-    severity: 'must',
-    operation: 'createAccount',
-    title: 'a request that got 429 with Retry-After is not sent again before that time',
-    remedy: 'Wait as many seconds as Retry-After says before you send the request again.',
-    check: waitsBefore('createAccount', 'too-many-requests'),
-  },
-  {
-    id: 'PARTNER-072',
-    section: '7',
-    severity: 'should',
-    operation: 'createAccount',
-    title: 'a request that got 503 with Retry-After is sent again',
-    remedy: 'Treat 503 with Retry-After as temporary, and send the same request again.',
-    check: isSentAgain('createAccount', 'unavailable'),
-  },
-  {
-    id: 'PARTNER-073',
-    section: '7',
-    severity: 'must',
-    operation: 'createAccount',
-    title: 'a request that got 503 with Retry-After is not sent again before that time',
-    remedy: 'Wait as many seconds as Retry-After says before you send the request again.',
-    check: waitsBefore('createAccount', 'unavailable'),
-  },
-  {
-    id: 'PARTNER-074',
-    section: '7',
-    severity: 'should',
-    operation: 'createAccount',
-    title: 'a request that got 500 is sent again',
-    remedy: 'Treat 500 as temporary, and send the same request again.',
-    check: isSentAgain('createAccount', 'server-error'),
-  },
-  {
-    id: 'PARTNER-075',
-    section: '7',
-    severity: 'should',
-    operation: 'createAccount',
-    title: 'a request that got no answer is sent again',
-    remedy: 'Treat no answer as temporary, and send the same request again.',
-    check: isSentAgain('createAccount', 'answer-lost'),
-  },
-  {
-    id: 'PARTNER-076',
-    section: '7',
-    severity: 'must',
-    operation: 'createAccount',
-    title: 'a request that got 400 is not sent again as it is',
-    remedy: 'Correct the fields, and send the corrected request.',
-    check: isNotSentAgain('createAccount', 'invalid'),
-  },
-  {
-    id: 'PARTNER-077',
-    section: '7',
-    severity: 'must',
-    operation: 'createAccount',
-    title: 'a request that got 409 is not sent again as it is',
-    remedy: 'Store accountId and accountNumber of error.details: they are those of the existing account.',
-    check: isNotSentAgain('createAccount', 'conflict'),
-  },
+  { id: 'PARTNER-060', ...isSentAgain('createTicket', 'too-many-requests') },
+  { id: 'PARTNER-061', ...waitsBefore('createTicket', 'too-many-requests') },
+  { id: 'PARTNER-062', ...isSentAgain('createTicket', 'unavailable') },
+  { id: 'PARTNER-063', ...waitsBefore('createTicket', 'unavailable') },
+  { id: 'PARTNER-064', ...isSentAgain('createTicket', 'server-error') },
+  { id: 'PARTNER-065', ...isSentAgain('createTicket', 'answer-lost') },
+  { id: 'PARTNER-066', ...isNotSentAgain('createTicket', 'invalid') },
+  { id: 'PARTNER-067', ...isNotSentAgain('createTicket', 'rule-violated') },
+  { id: 'PARTNER-070', ...isSentAgain('createAccount', 'too-many-requests') },
+  { id: 'PARTNER-071', ...waitsBefore('createAccount', 'too-many-requests') },
+  { id: 'PARTNER-072', ...isSentAgain('createAccount', 'unavailable') },
+  { id: 'PARTNER-073', ...waitsBefore('createAccount', 'unavailable') },
+  { id: 'PARTNER-074', ...isSentAgain('createAccount', 'server-error') },
+  { id: 'PARTNER-075', ...isSentAgain('createAccount', 'answer-lost') },
+  { id: 'PARTNER-076', ...isNotSentAgain('createAccount', 'invalid') },
+  { id: 'PARTNER-077', ...isNotSentAgain('createAccount', 'conflict') },
   {
     id: 'PARTNER-080',
+    ...EVERY,
     section: '4',
-    severity: 'must',
-    operation: 'every',
     title: 'an Idempotency-Key is sent once and has 1 to 255 visible ASCII characters',
     remedy: 'Use a UUID as the Idempotency-Key.',
     check: (log) =>
@@ -435,9 +284,8 @@ const RUN_RULES: readonly ClientRule[] = [
   },
   {
     id: 'PARTNER-081',
+    ...EVERY,
     section: '4',
-    severity: 'must',
-    operation: 'every',
     title: 'an Idempotency-Key belongs to one body',
     remedy: 'Use a new Idempotency-Key for a new request, and repeat a request byte for byte.',
     check: (log) =>

@@ -12,7 +12,6 @@ const MARKS: Readonly<Record<Outcome, string>> = {
 };
 const MAX_SHOWN_BODY = 400;
 
-/** The report for a terminal. */
 export function textReport(report: Report): string {
   const { role, url, summary, rules, baseline, changes } = report;
   const lines = [

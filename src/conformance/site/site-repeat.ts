@@ -62,25 +62,21 @@ const compared =
     return isCompared ? passed : notProven('the lists have no records');
   };
 
+const AGAIN = { severity: 'must', operation: OPERATION, on: 'again', needs: ['SITE-005'] } as const;
+
 export const SITE_REPEAT_RULES: readonly Rule[] = [
   {
     id: 'SITE-070',
+    ...AGAIN,
     section: '4.3',
-    severity: 'must',
-    operation: OPERATION,
-    on: 'again',
-    needs: ['SITE-005'],
     title: 'the list can be read again immediately',
     remedy: 'Give each GET the same answer: the platform reads the complete list each time.',
     check: hasStatus(200),
   },
   {
     id: 'SITE-071',
+    ...AGAIN,
     section: '2.4a',
-    severity: 'must',
-    operation: OPERATION,
-    on: 'again',
-    needs: ['SITE-005'],
     title: 'records keep their ids from one list to the next',
     remedy: 'Store the id of each record: do not create it for the answer.',
     check: compared((before, after) => {
@@ -90,11 +86,8 @@ export const SITE_REPEAT_RULES: readonly Rule[] = [
   },
   {
     id: 'SITE-072',
+    ...AGAIN,
     section: '1',
-    severity: 'must',
-    operation: OPERATION,
-    on: 'again',
-    needs: ['SITE-005'],
     title: 'a record that has not changed keeps its updatedAt',
     remedy: 'Send the time of the last change of the record, not the time of the answer.',
     check: compared((before, after) => {

@@ -14,7 +14,7 @@ import {
 } from '../checks.js';
 import { UnprovenError } from '../exchange.js';
 import { notProven, passedUnless, type RequestPlan, type Rule, type ServerRole } from '../rule.js';
-import { failing, INTERNAL_ERROR, refusalPlans, refusalRules } from '../refusals.js';
+import { failing, internalErrorRule, refusalPlans, refusalRules } from '../refusals.js';
 import { SITE_LISTS } from './site-facts.js';
 import { SITE_RECORD_RULES } from './site-records.js';
 import { SITE_REPEAT_RULES } from './site-repeat.js';
@@ -117,6 +117,6 @@ export const SITE_SERVER: ServerRole = {
     ...SITE_RECORD_RULES,
     ...SITE_REPEAT_RULES,
     ...refusalRules(SITE_REFUSED),
-    { id: 'SITE-066', operation: OPERATION, on: 'SITE-066', section: '7', severity: 'must', ...INTERNAL_ERROR },
+    internalErrorRule('SITE-066', OPERATION),
   ],
 };

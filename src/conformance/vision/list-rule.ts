@@ -28,6 +28,13 @@ export const QUERY = { videos: '4.5', continuous: '4.6', clip: '4.5' } as const;
 /** The rule that the answer has a list. */
 export const LISTED = { videos: 'VISION-005', continuous: 'VISION-105', clip: 'VISION-305' } as const;
 
+/** The ids of a rule that all lists have. */
+export const ids = (videos: string, continuous: string, clip: string): PerList<string> => ({
+  videos,
+  continuous,
+  clip,
+});
+
 const OPERATIONS = { videos: 'listVideos', continuous: 'listContinuous', clip: 'listVideos' } as const;
 
 const valueFor = <T extends string>(list: ListName, value: PerList<T> | T): T => {
@@ -36,7 +43,6 @@ const valueFor = <T extends string>(list: ListName, value: PerList<T> | T): T =>
   return own;
 };
 
-/** The rules of one list. */
 export const rulesOfList = (list: ListName, rules: readonly ListRule[]): Rule[] =>
   rules.flatMap(({ id, section, severity, on = '', needs = [], title, remedy, check }) =>
     id[list] === undefined

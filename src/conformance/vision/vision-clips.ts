@@ -115,6 +115,7 @@ const isKnown: Check = (exchange) =>
 
 /** What the rules of an acknowledgement, and those of the list of its clip, have in common. */
 const REQUEST = { operation: 'requestVideo', on: 'request', severity: 'must' } as const;
+const CLIP_AGAIN = { operation: 'listVideos', on: 'clipAgain', severity: 'must' } as const;
 const CLIP = { operation: 'listVideos', on: 'clip', severity: 'must', needs: ['VISION-305'] } as const;
 
 export const REQUEST_RULES: readonly Rule[] = [
@@ -144,10 +145,9 @@ export const REQUEST_RULES: readonly Rule[] = [
   },
   {
     id: 'VISION-301',
-    operation: 'listVideos',
+    ...CLIP_AGAIN,
     on: 'clip',
     section: '1',
-    severity: 'must',
     title: 'a list by requestId is answered with 200',
     remedy: 'Answer 200 while the clip is in preparation, with an empty list.',
     check: hasStatus(200),
@@ -198,10 +198,8 @@ export const REQUEST_RULES: readonly Rule[] = [
   },
   {
     id: 'VISION-422',
-    operation: 'listVideos',
-    on: 'clipAgain',
+    ...CLIP_AGAIN,
     section: '3',
-    severity: 'must',
     needs: ['VISION-206', 'VISION-305'],
     title: 'the status of a request does not change after ready or failed',
     remedy: 'Store the status of the request: ready and failed are final.',
@@ -209,10 +207,8 @@ export const REQUEST_RULES: readonly Rule[] = [
   },
   {
     id: 'VISION-421',
-    operation: 'listVideos',
-    on: 'clipAgain',
+    ...CLIP_AGAIN,
     section: '4.5',
-    severity: 'must',
     needs: ['VISION-307', 'VISION-311'],
     title: 'a clip that was listed is listed again',
     remedy: 'Keep a prepared clip in the list, with a new link when the old one has expired.',
@@ -220,10 +216,9 @@ export const REQUEST_RULES: readonly Rule[] = [
   },
   {
     id: 'VISION-423',
-    operation: 'requestVideo',
+    ...REQUEST,
     on: 'secondRequest',
     section: '2.5a',
-    severity: 'must',
     needs: ['VISION-205'],
     title: 'requests of two ranges have two requestIds',
     remedy: 'Create a new requestId for each request: the platform polls each clip by it.',
@@ -231,10 +226,9 @@ export const REQUEST_RULES: readonly Rule[] = [
   },
   {
     id: 'VISION-424',
-    operation: 'requestVideo',
+    ...REQUEST,
     on: 'requestNowhere',
     section: '4.4',
-    severity: 'must',
     needs: ['VISION-201'],
     title: 'a request for a known camera is not answered with 404 where nothing was recorded',
     remedy: 'Accept the request with 202, and let it become failed: 404 means that the camera is unknown.',

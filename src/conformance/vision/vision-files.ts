@@ -101,7 +101,7 @@ const keepsEtag: Check = async (exchange, run) => {
 };
 
 /** What the rules of the file of a recording, and of that of a clip, have in common. */
-const FILE = { operation: 'listContinuous', on: 'download' } as const;
+const FILE = { operation: 'listContinuous', on: 'download', section: '8', severity: 'must' } as const;
 const CLIP_FILE = { operation: 'listVideos', on: 'clipDownload', section: '1', severity: 'must' } as const;
 
 export const FILE_RULES: readonly Rule[] = [
@@ -109,7 +109,6 @@ export const FILE_RULES: readonly Rule[] = [
     id: 'VISION-160',
     ...FILE,
     section: '2.6',
-    severity: 'must',
     title: 'the link of a recording answers a GET without a key with 200',
     remedy: 'Let downloadUrl work by itself, without an API key and without a redirect to a login.',
     check: worksAlone,
@@ -117,8 +116,6 @@ export const FILE_RULES: readonly Rule[] = [
   {
     id: 'VISION-167',
     ...FILE,
-    section: '8',
-    severity: 'must',
     title: 'a file has as many bytes as its Content-Length',
     remedy: 'Send the size of the file as Content-Length, then the whole file.',
     check: isComplete,
@@ -126,8 +123,6 @@ export const FILE_RULES: readonly Rule[] = [
   {
     id: 'VISION-169',
     ...FILE,
-    section: '8',
-    severity: 'must',
     title: 'a file is sent without compression, and announces its end',
     remedy:
       'Send Content-Length, or Transfer-Encoding: chunked, and no Content-Encoding: otherwise a cut file cannot be recognised, or resumed.',
@@ -137,7 +132,6 @@ export const FILE_RULES: readonly Rule[] = [
     id: 'VISION-161',
     ...FILE,
     section: '2.6',
-    severity: 'must',
     title: 'the link of a recording leads to an MP4 file',
     remedy: 'Send the bytes of the MP4 file.',
     check: isMp4,
@@ -146,7 +140,6 @@ export const FILE_RULES: readonly Rule[] = [
     id: 'VISION-168',
     ...FILE,
     section: '2.6',
-    severity: 'must',
     needs: ['VISION-161', 'VISION-167'],
     title: 'the file of a recording is a whole MP4',
     remedy:
@@ -156,7 +149,6 @@ export const FILE_RULES: readonly Rule[] = [
   {
     id: 'VISION-162',
     ...FILE,
-    section: '8',
     severity: 'should',
     needs: ['VISION-169'],
     title: 'a download has a Content-Length',
@@ -166,7 +158,6 @@ export const FILE_RULES: readonly Rule[] = [
   {
     id: 'VISION-163',
     ...FILE,
-    section: '8',
     severity: 'should',
     title: 'a download has an ETag',
     remedy: 'Send ETag, so that an interrupted download can be resumed.',
@@ -176,7 +167,6 @@ export const FILE_RULES: readonly Rule[] = [
     id: 'VISION-164',
     ...FILE,
     on: 'downloadPart',
-    section: '8',
     severity: 'should',
     needs: ['VISION-168'],
     title: 'a download with Range is answered with 206 and that part',
@@ -187,8 +177,6 @@ export const FILE_RULES: readonly Rule[] = [
     id: 'VISION-165',
     ...FILE,
     on: 'resumed',
-    section: '8',
-    severity: 'must',
     needs: ['VISION-168'],
     title: 'a download that is resumed with Range brings the rest of the same file, or the whole file again',
     remedy: 'Answer Range with 206, Content-Range and exactly these bytes, or ignore it and answer 200.',
@@ -198,7 +186,6 @@ export const FILE_RULES: readonly Rule[] = [
     id: 'VISION-166',
     ...FILE,
     on: 'resumed',
-    section: '8',
     severity: 'should',
     title: 'the ETag of a file stays the same',
     remedy: 'Derive ETag from the file, not from the request.',

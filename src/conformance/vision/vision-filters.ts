@@ -139,11 +139,12 @@ const SAME_TOTALS = { videos: 'VISION-038', continuous: 'VISION-138' } as const;
 const FULL_PAGES = { videos: 'VISION-048', continuous: 'VISION-155' } as const;
 const NO_REPEATS = { videos: 'VISION-028', continuous: 'VISION-128' } as const;
 
+const FILTER = { section: QUERY, severity: 'must' } as const;
+
 export const FILTER_RULES: readonly ListRule[] = [
   {
     id: { videos: 'VISION-040' },
-    section: QUERY,
-    severity: 'must',
+    ...FILTER,
     on: 'OfTruck',
     title: 'truckId filters the list of videos',
     remedy: 'List the videos of that truck only.',
@@ -151,8 +152,7 @@ export const FILTER_RULES: readonly ListRule[] = [
   },
   {
     id: { videos: 'VISION-042' },
-    section: QUERY,
-    severity: 'must',
+    ...FILTER,
     on: 'InRange',
     title: 'startTime and endTime filter the list of videos',
     remedy: 'List the videos that overlap the range only.',
@@ -160,8 +160,7 @@ export const FILTER_RULES: readonly ListRule[] = [
   },
   {
     id: { continuous: 'VISION-140' },
-    section: QUERY,
-    severity: 'must',
+    ...FILTER,
     needs: [LISTED],
     title: 'every recording is of the requested truck',
     remedy: 'List the recordings of that truck only.',
@@ -169,8 +168,7 @@ export const FILTER_RULES: readonly ListRule[] = [
   },
   {
     id: { continuous: 'VISION-141' },
-    section: QUERY,
-    severity: 'must',
+    ...FILTER,
     needs: [LISTED],
     title: 'every recording overlaps the requested range',
     remedy: 'List the recordings that overlap the range only.',
@@ -178,8 +176,7 @@ export const FILTER_RULES: readonly ListRule[] = [
   },
   {
     id: { videos: 'VISION-041', continuous: 'VISION-142' },
-    section: QUERY,
-    severity: 'must',
+    ...FILTER,
     on: 'OfCamera',
     title: { videos: 'cameraId filters the list of videos', continuous: 'cameraId filters the recordings' },
     remedy: { videos: 'List the videos of that camera only.', continuous: 'List the recordings of that camera only.' },
@@ -187,8 +184,7 @@ export const FILTER_RULES: readonly ListRule[] = [
   },
   {
     id: { videos: 'VISION-400' },
-    section: QUERY,
-    severity: 'must',
+    ...FILTER,
     on: 'OfTruck',
     needs: [LISTED],
     title: 'a list of one truck has every video of that truck',
@@ -197,8 +193,7 @@ export const FILTER_RULES: readonly ListRule[] = [
   },
   {
     id: { videos: 'VISION-401', continuous: 'VISION-451' },
-    section: QUERY,
-    severity: 'must',
+    ...FILTER,
     on: 'OfCamera',
     needs: [LISTED],
     title: 'a list of one camera has every element of that camera',
@@ -207,8 +202,7 @@ export const FILTER_RULES: readonly ListRule[] = [
   },
   {
     id: { videos: 'VISION-402', continuous: 'VISION-452' },
-    section: QUERY,
-    severity: 'must',
+    ...FILTER,
     on: 'Inside',
     needs: [LISTED],
     title: 'a list of a narrow range has only what overlaps it',
@@ -217,8 +211,7 @@ export const FILTER_RULES: readonly ListRule[] = [
   },
   {
     id: { videos: 'VISION-403', continuous: 'VISION-453' },
-    section: QUERY,
-    severity: 'must',
+    ...FILTER,
     on: 'Nowhere',
     title: 'a known truck without footage in the range is answered with 200',
     remedy: KNOWN,
@@ -226,8 +219,7 @@ export const FILTER_RULES: readonly ListRule[] = [
   },
   {
     id: { videos: 'VISION-405', continuous: 'VISION-455' },
-    section: QUERY,
-    severity: 'must',
+    ...FILTER,
     on: 'Nowhere',
     title: 'the list of a range without footage is empty',
     remedy: NOTHING_RECORDED,
@@ -235,8 +227,7 @@ export const FILTER_RULES: readonly ListRule[] = [
   },
   {
     id: { videos: 'VISION-406', continuous: 'VISION-456' },
-    section: QUERY,
-    severity: 'must',
+    ...FILTER,
     on: 'NowhereOfCamera',
     title: 'a known camera without footage in the range is answered with 200',
     remedy: KNOWN,
@@ -244,8 +235,7 @@ export const FILTER_RULES: readonly ListRule[] = [
   },
   {
     id: { videos: 'VISION-407', continuous: 'VISION-457' },
-    section: QUERY,
-    severity: 'must',
+    ...FILTER,
     on: 'NowhereOfCamera',
     title: 'the list of a camera and of a range without footage is empty',
     remedy: NOTHING_RECORDED,
@@ -253,8 +243,7 @@ export const FILTER_RULES: readonly ListRule[] = [
   },
   {
     id: { videos: 'VISION-408' },
-    section: QUERY,
-    severity: 'must',
+    ...FILTER,
     on: 'OfUnknownRequest',
     needs: [LISTED],
     title: 'the list of an unknown requestId has no videos',
@@ -286,8 +275,7 @@ export const FILTER_RULES: readonly ListRule[] = [
   },
   {
     id: { continuous: 'VISION-462' },
-    section: QUERY,
-    severity: 'must',
+    ...FILTER,
     on: 'All',
     needs: [NO_REPEATS],
     title: 'no recording is listed twice with different ids',

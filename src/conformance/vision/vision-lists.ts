@@ -5,7 +5,7 @@ import { declaredAsJson, inJson, member, shown, smallEnough, TRUE } from '../che
 import type { Exchange } from '../exchange.js';
 import { failed, notApplicable, passed, passedUnless, type Verdict } from '../rule.js';
 import { differs, everyListed, noElements, onEveryPage } from './element-checks.js';
-import { ANSWER, LISTED, type ListRule, QUERY } from './list-rule.js';
+import { ANSWER, ids, LISTED, type ListRule, QUERY } from './list-rule.js';
 import { elementsOf, listFacts, listOf } from './vision-facts.js';
 
 /** Rules of an answer of `GET /videos` or `GET /videos/continuous`: its envelope and its elements. */
@@ -18,7 +18,7 @@ const IS_JSON = { videos: 'VISION-003', continuous: 'VISION-103', clip: 'VISION-
 /** The rule of the status precedes these; each list has its own. */
 export const ENVELOPE_RULES: readonly ListRule[] = [
   {
-    id: { videos: 'VISION-020', continuous: 'VISION-120', clip: 'VISION-320' },
+    id: ids('VISION-020', 'VISION-120', 'VISION-320'),
     section: '8',
     severity: 'must',
     ...smallEnough((exchange) => {
@@ -27,26 +27,21 @@ export const ENVELOPE_RULES: readonly ListRule[] = [
     }),
   },
   {
-    id: { videos: 'VISION-002', continuous: 'VISION-102', clip: 'VISION-302' },
+    id: ids('VISION-002', 'VISION-102', 'VISION-302'),
     section: '4',
     severity: 'must',
     ...declaredAsJson('the list'),
   },
+  { id: ids('VISION-003', 'VISION-103', 'VISION-303'), section: '4', severity: 'must', ...inJson('the list') },
   {
-    id: { videos: 'VISION-003', continuous: 'VISION-103', clip: 'VISION-303' },
-    section: '4',
-    severity: 'must',
-    ...inJson('the list'),
-  },
-  {
-    id: { videos: 'VISION-004', continuous: 'VISION-104', clip: 'VISION-304' },
+    id: ids('VISION-004', 'VISION-104', 'VISION-304'),
     section: ANSWER,
     severity: 'must',
     needs: [IS_JSON],
     ...member('success', TRUE),
   },
   {
-    id: { videos: 'VISION-005', continuous: 'VISION-105', clip: 'VISION-305' },
+    id: ids('VISION-005', 'VISION-105', 'VISION-305'),
     section: ANSWER,
     severity: 'must',
     needs: [IS_JSON],
@@ -83,70 +78,24 @@ const fieldOf = (field: string, form: string): Pick<ListRule, 'title' | 'remedy'
   check: onEveryPage((exchange) => elementVerdict(exchange, field)),
 });
 
+const FIELD = { section: ANSWER, severity: 'must', needs: [LISTED] } as const;
+const NAME = 'text of 1 to 255 characters';
+const INSTANT = 'an ISO 8601 date-time with an offset';
+
 export const ELEMENT_RULES: readonly ListRule[] = [
+  { id: ids('VISION-011', 'VISION-111', 'VISION-311'), ...FIELD, ...fieldOf('id', NAME) },
+  { id: ids('VISION-012', 'VISION-112', 'VISION-312'), ...FIELD, ...fieldOf('customerId', NAME) },
+  { id: ids('VISION-013', 'VISION-113', 'VISION-313'), ...FIELD, ...fieldOf('truckId', NAME) },
+  { id: ids('VISION-014', 'VISION-114', 'VISION-314'), ...FIELD, ...fieldOf('cameraId', NAME) },
+  { id: ids('VISION-015', 'VISION-115', 'VISION-315'), ...FIELD, ...fieldOf('startTime', INSTANT) },
+  { id: ids('VISION-016', 'VISION-116', 'VISION-316'), ...FIELD, ...fieldOf('endTime', INSTANT) },
   {
-    id: { videos: 'VISION-011', continuous: 'VISION-111', clip: 'VISION-311' },
-    section: ANSWER,
-    severity: 'must',
-    needs: [LISTED],
-    ...fieldOf('id', 'text of 1 to 255 characters'),
-  },
-  {
-    id: { videos: 'VISION-012', continuous: 'VISION-112', clip: 'VISION-312' },
-    section: ANSWER,
-    severity: 'must',
-    needs: [LISTED],
-    ...fieldOf('customerId', 'text of 1 to 255 characters'),
-  },
-  {
-    id: { videos: 'VISION-013', continuous: 'VISION-113', clip: 'VISION-313' },
-    section: ANSWER,
-    severity: 'must',
-    needs: [LISTED],
-    ...fieldOf('truckId', 'text of 1 to 255 characters'),
-  },
-  {
-    id: { videos: 'VISION-014', continuous: 'VISION-114', clip: 'VISION-314' },
-    section: ANSWER,
-    severity: 'must',
-    needs: [LISTED],
-    ...fieldOf('cameraId', 'text of 1 to 255 characters'),
-  },
-  {
-    id: { videos: 'VISION-015', continuous: 'VISION-115', clip: 'VISION-315' },
-    section: ANSWER,
-    severity: 'must',
-    needs: [LISTED],
-    ...fieldOf('startTime', 'an ISO 8601 date-time with an offset'),
-  },
-  {
-    id: { videos: 'VISION-016', continuous: 'VISION-116', clip: 'VISION-316' },
-    section: ANSWER,
-    severity: 'must',
-    needs: [LISTED],
-    ...fieldOf('endTime', 'an ISO 8601 date-time with an offset'),
-  },
-  {
-    id: { videos: 'VISION-017', continuous: 'VISION-117', clip: 'VISION-317' },
-    section: ANSWER,
-    severity: 'must',
-    needs: [LISTED],
+    id: ids('VISION-017', 'VISION-117', 'VISION-317'),
+    ...FIELD,
     ...fieldOf('durationSeconds', 'a whole number of seconds'),
   },
-  {
-    id: { videos: 'VISION-018', continuous: 'VISION-118', clip: 'VISION-318' },
-    section: ANSWER,
-    severity: 'must',
-    needs: [LISTED],
-    ...fieldOf('downloadUrl', 'an address'),
-  },
-  {
-    id: { videos: 'VISION-019', continuous: 'VISION-119', clip: 'VISION-319' },
-    section: '8',
-    severity: 'must',
-    needs: [LISTED],
-    ...fieldOf('expiresAt', 'an ISO 8601 date-time with an offset'),
-  },
+  { id: ids('VISION-018', 'VISION-118', 'VISION-318'), ...FIELD, ...fieldOf('downloadUrl', 'an address') },
+  { id: ids('VISION-019', 'VISION-119', 'VISION-319'), ...FIELD, section: '8', ...fieldOf('expiresAt', INSTANT) },
 ];
 
 function elementVerdict(exchange: Exchange, field: string): Verdict {
@@ -174,22 +123,21 @@ function strictFault(exchange: Exchange, field: string): string | undefined {
 
 const isAddress = (url: unknown): boolean => typeof url === 'string' && /^https?:\/\//i.test(url) && URL.canParse(url);
 
+const VALUE = { section: '2.6', severity: 'must', needs: [LISTED] } as const;
+const LINK = { ...VALUE, section: '8' } as const;
+
 /** The values of the elements whose fields are valid. */
 export const VALUE_RULES: readonly ListRule[] = [
   {
-    id: { videos: 'VISION-021', continuous: 'VISION-121', clip: 'VISION-321' },
-    section: '2.6',
-    severity: 'must',
-    needs: [LISTED],
+    id: ids('VISION-021', 'VISION-121', 'VISION-321'),
+    ...VALUE,
     title: 'every element ends after it starts',
     remedy: 'Send endTime after startTime.',
     check: onEveryPage(endsAfterStart),
   },
   {
-    id: { videos: 'VISION-022', continuous: 'VISION-122', clip: 'VISION-322' },
-    section: '2.6',
-    severity: 'must',
-    needs: [LISTED],
+    id: ids('VISION-022', 'VISION-122', 'VISION-322'),
+    ...VALUE,
     title: 'durationSeconds is the time from startTime to endTime',
     remedy: 'Compute durationSeconds from the range; a difference of one second is accepted.',
     check: everyListed(({ startTime, endTime, durationSeconds }) => {
@@ -201,28 +149,24 @@ export const VALUE_RULES: readonly ListRule[] = [
     }),
   },
   {
-    id: { videos: 'VISION-023', continuous: 'VISION-123', clip: 'VISION-323' },
+    id: ids('VISION-023', 'VISION-123', 'VISION-323'),
+    ...VALUE,
     section: QUERY,
-    severity: 'must',
-    needs: [LISTED],
     title: 'every element is of the requested customer',
     remedy: 'List the elements of the customerId of the request only, and return that customerId.',
     check: everyListed(({ customerId }, exchange) => differs('customerId', customerId, exchange)),
   },
   {
-    id: { videos: 'VISION-024', continuous: 'VISION-124', clip: 'VISION-324' },
-    section: '8',
-    severity: 'must',
-    needs: [LISTED],
+    id: ids('VISION-024', 'VISION-124', 'VISION-324'),
+    ...LINK,
     title: 'the link of every element is valid now',
     remedy: 'Create a new link for each list, with an expiresAt in the future.',
     check: everyListed((element) => (leftMs(element) <= 0 ? 'expiresAt has passed' : undefined)),
   },
   {
-    id: { videos: 'VISION-025', continuous: 'VISION-125', clip: 'VISION-325' },
-    section: '8',
+    id: ids('VISION-025', 'VISION-125', 'VISION-325'),
+    ...LINK,
     severity: 'should',
-    needs: [LISTED],
     title: 'the link of every element leaves an hour or more for the download',
     remedy: 'Let a link expire several hours after it was listed.',
     check: everyListed((element) => {

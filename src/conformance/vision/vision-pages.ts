@@ -30,31 +30,29 @@ const hasCounts: Check = (exchange) => {
   })(exchange);
 };
 
+const PAGINATION = { section: ANSWER, severity: 'must', needs: [LISTED] } as const;
+
 /** The pagination of a list without `page` and `pageSize`. */
 export const PAGINATION_RULES: readonly ListRule[] = [
   {
     id: { videos: 'VISION-031', continuous: 'VISION-131' },
-    section: ANSWER,
-    severity: 'must',
-    needs: [LISTED],
+    ...PAGINATION,
     title: 'page, pageSize, totalItems and totalPages are whole numbers, or absent',
     remedy: 'Send the four fields of the pagination as whole numbers.',
     check: hasCounts,
   },
   {
     id: { videos: 'VISION-032', continuous: 'VISION-132' },
+    ...PAGINATION,
     section: '8',
-    severity: 'must',
-    needs: [LISTED],
     title: 'the default page is 1',
     remedy: 'Return the first page where the request has no page, and page: 1.',
     check: paged(({ page }) => (!isCount(page) || page === 1 ? undefined : `page is ${page}`)),
   },
   {
     id: { videos: 'VISION-033', continuous: 'VISION-133' },
+    ...PAGINATION,
     section: '8',
-    severity: 'must',
-    needs: [LISTED],
     title: 'the default pageSize is 20',
     remedy: 'Return at most 20 elements where the request has no pageSize, and pageSize: 20.',
     check: paged(({ pageSize }, exchange) => {
@@ -65,9 +63,7 @@ export const PAGINATION_RULES: readonly ListRule[] = [
   },
   {
     id: { videos: 'VISION-034', continuous: 'VISION-134' },
-    section: ANSWER,
-    severity: 'must',
-    needs: [LISTED],
+    ...PAGINATION,
     title: 'totalPages is totalItems divided by pageSize, rounded up',
     remedy: 'Compute totalPages from totalItems and pageSize.',
     check: paged(({ totalItems, totalPages, pageSize = 20 }) => {
@@ -81,9 +77,7 @@ export const PAGINATION_RULES: readonly ListRule[] = [
   },
   {
     id: { videos: 'VISION-035', continuous: 'VISION-135' },
-    section: ANSWER,
-    severity: 'must',
-    needs: [LISTED],
+    ...PAGINATION,
     title: 'totalItems counts the elements of all pages',
     remedy: 'Count the elements that match the request.',
     check: paged(({ totalItems, pageSize }, exchange) => {
@@ -128,39 +122,34 @@ const LIMITED = { videos: 'VISION-081', continuous: 'VISION-145' } as const;
 const SECOND_PAGE = { videos: 'VISION-083', continuous: 'VISION-147' } as const;
 const NO_REPEATS = { videos: 'VISION-028', continuous: 'VISION-128' } as const;
 
+const FIRST_PAGE = { section: QUERY, severity: 'must', on: 'Page1' } as const;
+
 /** Pages of one element. */
 export const PAGE_RULES: readonly ListRule[] = [
   {
     id: { videos: 'VISION-080', continuous: 'VISION-144' },
-    section: QUERY,
-    severity: 'must',
-    on: 'Page1',
+    ...FIRST_PAGE,
     title: 'a page of one element is answered with 200',
     remedy: 'Accept page and pageSize.',
     check: hasStatus(200),
   },
   {
     id: { videos: 'VISION-081', continuous: 'VISION-145' },
-    section: QUERY,
-    severity: 'must',
-    on: 'Page1',
+    ...FIRST_PAGE,
     title: 'pageSize limits the elements of a page',
     remedy: 'Return at most pageSize elements.',
     check: hasOneElement,
   },
   {
     id: { videos: 'VISION-082', continuous: 'VISION-146' },
-    section: QUERY,
-    severity: 'must',
-    on: 'Page1',
+    ...FIRST_PAGE,
     title: 'the pagination repeats page and pageSize of the request',
     remedy: 'Return the page and the pageSize of the request.',
     check: returnsPage(1),
   },
   {
     id: { videos: 'VISION-083', continuous: 'VISION-147' },
-    section: QUERY,
-    severity: 'must',
+    ...FIRST_PAGE,
     on: 'Page2',
     title: 'the second page is answered with 200',
     remedy: 'Accept page and pageSize.',
@@ -168,8 +157,7 @@ export const PAGE_RULES: readonly ListRule[] = [
   },
   {
     id: { videos: 'VISION-084', continuous: 'VISION-148' },
-    section: QUERY,
-    severity: 'must',
+    ...FIRST_PAGE,
     on: 'Page2',
     title: 'the pagination of the second page names page 2',
     remedy: 'Return the page of the request.',
@@ -177,9 +165,7 @@ export const PAGE_RULES: readonly ListRule[] = [
   },
   {
     id: { videos: 'VISION-085', continuous: 'VISION-149' },
-    section: QUERY,
-    severity: 'must',
-    on: 'Page1',
+    ...FIRST_PAGE,
     needs: [LIMITED, SECOND_PAGE, NO_REPEATS],
     title: 'the second page has other elements than the first',
     remedy: 'Use a stable order, and skip the elements of earlier pages.',

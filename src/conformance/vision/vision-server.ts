@@ -3,7 +3,7 @@ import { isJsonObject, ownField } from '../../contracts/common/json.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
 import { errorBodyFault, statusFault, valueAt } from '../checks.js';
 import type { Exchange } from '../exchange.js';
-import { INTERNAL_ERROR, READS_REFUSED_BODY, refusalRules } from '../refusals.js';
+import { internalErrorRule, READS_REFUSED_BODY, refusalRules } from '../refusals.js';
 import { failed, notProven, passedIf, passedUnless, type Rule, type ServerRole, type Verdict } from '../rule.js';
 import { queryValue } from './element-checks.js';
 import { rulesOfList } from './list-rule.js';
@@ -70,25 +70,25 @@ const VIDEOS_LISTED: Rule = {
   check: isListed,
 };
 
+const LIST = {
+  operation: 'listVideos',
+  on: 'videos',
+  section: '4.5',
+  severity: 'should',
+  needs: ['VISION-005'],
+} as const;
+
 const VIDEOS_LIST: readonly Rule[] = [
   {
     id: 'VISION-006',
-    section: '4.5',
-    severity: 'should',
-    operation: 'listVideos',
-    on: 'videos',
-    needs: ['VISION-005'],
+    ...LIST,
     title: 'the list of videos has the name data.videos',
     remedy: 'Name the list data.videos.',
     check: isNamedVideos,
   },
   {
     id: 'VISION-007',
-    section: '4.5',
-    severity: 'should',
-    operation: 'listVideos',
-    on: 'videos',
-    needs: ['VISION-005'],
+    ...LIST,
     title: 'the list of videos has a pagination',
     remedy: 'Send data.pagination with page, pageSize, totalItems and totalPages.',
     check: hasPagination,
@@ -119,7 +119,6 @@ const CONSTANT: Rule = {
   check: isConstant,
 };
 
-/** The bodies of errors. */
 const ERRORS: readonly Rule[] = [
   {
     id: 'VISION-216',
@@ -141,16 +140,9 @@ const ERRORS: readonly Rule[] = [
     remedy: 'Name the fields in error.message, and leave error.details out.',
     check: ({ json }) => passedIf(!isJsonObject(valueAt(json, 'error.details')), 'error.details is present'),
   },
-  { id: 'VISION-076', operation: 'listVideos', on: 'VISION-076', section: '7', severity: 'must', ...INTERNAL_ERROR },
-  {
-    id: 'VISION-179',
-    operation: 'listContinuous',
-    on: 'VISION-179',
-    section: '7',
-    severity: 'must',
-    ...INTERNAL_ERROR,
-  },
-  { id: 'VISION-258', operation: 'requestVideo', on: 'VISION-258', section: '7', severity: 'must', ...INTERNAL_ERROR },
+  internalErrorRule('VISION-076', 'listVideos'),
+  internalErrorRule('VISION-179', 'listContinuous'),
+  internalErrorRule('VISION-258', 'requestVideo'),
 ];
 
 const LIST_RULES = [...ELEMENT_RULES, ...VALUE_RULES, ...PAGINATION_RULES, ...WHOLE_RULES];

@@ -49,7 +49,6 @@ const noTotals = notApplicable('the pages have no totals');
 const unfinished = notProven('the list has more pages than the kit reads');
 const otherFault = notProven('totalItems is not the number of elements');
 
-/** A check of the totals. */
 const totals =
   (faultOf: (reading: Reading) => string | undefined, isOfItems = false): Check =>
   async (_, run, list) => {
@@ -197,13 +196,14 @@ const SAME_TWICE = { videos: 'VISION-029', continuous: 'VISION-129' } as const;
 const NO_REPEATS = { videos: 'VISION-028', continuous: 'VISION-128' } as const;
 const COUNTED = { videos: 'VISION-035', continuous: 'VISION-135' } as const;
 
+/** What the rules of all pages of a range have in common. */
+const WHOLE = { section: QUERY, severity: 'must', on: 'All', needs: [LISTED, NO_REPEATS] } as const;
+
 /** Each reading has an empty page, or a refusal, at its end. */
 export const WHOLE_RULES: readonly ListRule[] = [
   {
     id: { videos: 'VISION-026', continuous: 'VISION-126' },
-    section: QUERY,
-    severity: 'must',
-    on: 'All',
+    ...WHOLE,
     needs: [LISTED],
     title: 'every page of a range is answered with a list',
     remedy: 'Answer each page up to totalPages with 200.',
@@ -211,8 +211,7 @@ export const WHOLE_RULES: readonly ListRule[] = [
   },
   {
     id: { videos: 'VISION-029', continuous: 'VISION-129' },
-    section: QUERY,
-    severity: 'must',
+    ...WHOLE,
     on: 'Repeat',
     needs: [READABLE],
     title: 'pages that are read twice have the same elements in the same order',
@@ -222,8 +221,7 @@ export const WHOLE_RULES: readonly ListRule[] = [
   },
   {
     id: { videos: 'VISION-027', continuous: 'VISION-127' },
-    section: QUERY,
-    severity: 'must',
+    ...WHOLE,
     on: 'Again',
     needs: [SAME_TWICE],
     title: 'pages of 100 elements have the same elements as smaller pages',
@@ -232,8 +230,7 @@ export const WHOLE_RULES: readonly ListRule[] = [
   },
   {
     id: { videos: 'VISION-039', continuous: 'VISION-139' },
-    section: QUERY,
-    severity: 'must',
+    ...WHOLE,
     on: 'Again',
     needs: [READABLE],
     title: 'a recording keeps its id from one list to the next',
@@ -242,9 +239,7 @@ export const WHOLE_RULES: readonly ListRule[] = [
   },
   {
     id: { videos: 'VISION-028', continuous: 'VISION-128' },
-    section: QUERY,
-    severity: 'must',
-    on: 'All',
+    ...WHOLE,
     needs: [LISTED, SAME_TWICE],
     title: 'no element is listed on two pages',
     remedy: 'Skip the elements of earlier pages, in a stable order.',
@@ -252,9 +247,7 @@ export const WHOLE_RULES: readonly ListRule[] = [
   },
   {
     id: { videos: 'VISION-036', continuous: 'VISION-136' },
-    section: QUERY,
-    severity: 'must',
-    on: 'All',
+    ...WHOLE,
     needs: [LISTED, NO_REPEATS, COUNTED],
     title: 'totalItems is the number of elements of all pages together',
     remedy: 'Count all elements that match the request, not those of the page.',
@@ -262,30 +255,22 @@ export const WHOLE_RULES: readonly ListRule[] = [
   },
   {
     id: { videos: 'VISION-037', continuous: 'VISION-137' },
-    section: QUERY,
-    severity: 'must',
-    on: 'All',
-    needs: [LISTED, NO_REPEATS],
+    ...WHOLE,
     title: 'totalPages is the number of pages with elements',
     remedy: 'Divide the number of all elements by pageSize, and round up.',
     check: totals(pagesFault),
   },
   {
     id: { videos: 'VISION-038', continuous: 'VISION-138' },
-    section: QUERY,
-    severity: 'must',
-    on: 'All',
-    needs: [LISTED, NO_REPEATS],
+    ...WHOLE,
     title: 'every page has the same totals',
     remedy: 'Send the totals of the whole list with each page.',
     check: totals(changeFault),
   },
   {
     id: { videos: 'VISION-048', continuous: 'VISION-155' },
-    section: QUERY,
+    ...WHOLE,
     severity: 'should',
-    on: 'All',
-    needs: [LISTED, NO_REPEATS],
     title: 'every page but the last is full',
     remedy: 'Filter first, then divide into pages.',
     check: areFull,
@@ -293,30 +278,23 @@ export const WHOLE_RULES: readonly ListRule[] = [
   // The section of the list of videos does not fix its bounds; chunks that are left out are lost.
   {
     id: { videos: 'VISION-030', continuous: 'VISION-130' },
-    section: QUERY,
+    ...WHOLE,
     severity: { videos: 'should', continuous: 'must' },
-    on: 'All',
-    needs: [LISTED, NO_REPEATS],
     title: 'the elements are listed oldest first',
     remedy: 'Sort by startTime, then by id: a new recording comes last, and moves no other to another page.',
     check: isOldestFirst,
   },
   {
     id: { videos: 'VISION-045', continuous: 'VISION-152' },
-    section: QUERY,
-    severity: 'must',
-    on: 'All',
-    needs: [LISTED, NO_REPEATS],
+    ...WHOLE,
     title: 'a page past the end has no elements',
     remedy: 'Return an empty list for a page past the end, not the last or the first page again.',
     check: endsEmpty,
   },
   {
     id: { videos: 'VISION-046', continuous: 'VISION-153' },
-    section: QUERY,
+    ...WHOLE,
     severity: 'should',
-    on: 'All',
-    needs: [LISTED, NO_REPEATS],
     title: 'a page past the end is answered with 200 and an empty list',
     remedy: 'Return 200 and an empty list: the platform reads pages until one is empty.',
     check: endsWithList,

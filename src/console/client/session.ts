@@ -98,8 +98,9 @@ export function useSessionState() {
   const signOut = async () => {
     const isPerson = sessionStorage.getItem(PERSON_MARK) !== null;
     sessionStorage.removeItem(PERSON_MARK);
-    // The page asks for nothing more.
+    // The page asks for nothing more: it is gone before its session is.
     setState('loading');
+    await new Promise((resolve) => setTimeout(resolve));
     // That of a person is ended by the page that leads to the identity provider.
     if (!isPerson) await send('DELETE', SESSION).catch(() => undefined);
     location.assign(isPerson ? PERSON_SIGN_OUT : '/console/');

@@ -4,7 +4,7 @@ import { send } from '../client/api.js';
 import { useLoad, useNow } from '../client/load.js';
 import { useSession } from '../client/session.js';
 import { ActionButton } from './forms.js';
-import { Time } from './values.js';
+import { formatCount, Time } from './values.js';
 
 const LIVE_MS = 5_000;
 
@@ -39,7 +39,7 @@ export const isRunning = ({ endsAt }: ActiveSandboxScenario, now: number): boole
   endsAt === null || Date.parse(endsAt) > now;
 
 function BannerItem({ scenario }: { scenario: Running }) {
-  const { name, subject, subjectId = '', haulerName, endsAt } = scenario;
+  const { name, subject, subjectId = '', haulerName, remainingTimes, endsAt } = scenario;
   const whose = subject === undefined ? 'your own calls' : subjectName(subject, subjectId, haulerName);
   return (
     <li>
@@ -48,6 +48,8 @@ function BannerItem({ scenario }: { scenario: Running }) {
         <strong>{whose}</strong>
         {endsAt !== null && ' until '}
         {endsAt !== null && <Time value={endsAt} />}
+        {remainingTimes !== null &&
+          ` for the next ${remainingTimes === 1 ? 'request' : `${formatCount(remainingTimes)} requests`}`}
       </span>
       <ActionButton label={`End ${name}`} work={() => end(scenario)} />
     </li>

@@ -1,5 +1,5 @@
 import { Json, Nested, NestedList, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
-import { example, inQuery, optional, range } from '../common/fields/options.js';
+import { example, inQuery, optional, between } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
 import { ACTION_KINDS, type ActionKind } from './action.values.js';
 import { AttentionHauler } from './attention.dto.js';
@@ -9,8 +9,8 @@ import { CONNECTION } from './fields.js';
 export class ActionQuery extends ListQuery {
   @Time('Actions at this time or later', inQuery, optional) from?: Instant;
   @Time('Actions before this time', inQuery, optional) to?: Instant;
-  @Text('Actions on this resource only', range(1, 600), optional) resource?: string;
-  @Text('Actions of this `actor` only', range(1, 600), optional) actor?: string;
+  @Text('Actions on this resource only', between(1, 600), optional) resource?: string;
+  @Text('Actions of this `actor` only', between(1, 600), optional) actor?: string;
   @OneOf('Actions on this kind of thing only', ACTION_KINDS, optional) kind?: ActionKind;
 }
 

@@ -1,7 +1,6 @@
 import { Action, ActionQuery, Actors } from './action.dto.js';
 import { type AdminRoutes, FOR_VIEWERS_OF_ALL, list, route } from './route-helpers.js';
 
-/** The action log. */
 export const ACTION_ROUTES = {
   listActions: list(FOR_VIEWERS_OF_ALL, '/actions', Action, ActionQuery, {
     summary: 'List the actions of admins and partners',

@@ -1,6 +1,6 @@
 import { INTERFACES, type InterfaceName } from '../common/interfaces.values.js';
 import { Flag, Integer, Name, OneOfList, Text, Time, Uuid } from '../common/fields/decorators.js';
-import { example, max, nullable, optional, range } from '../common/fields/options.js';
+import { example, max, nullable, optional, between } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
 import { ListQuery } from './list.dto.js';
 import { CONNECTION, HAULER, HaulerId } from './fields.js';
@@ -17,7 +17,7 @@ export class IssueApiKeyRequest {
   @Name('The only customer that a vision key may read. A vision key needs this or `allCustomers`', max(255), optional)
   customerId?: string;
   @Flag('Whether a vision key reads every customer, with `customerId` absent', optional) allCustomers?: boolean;
-  @OneOfList('Interfaces that the key may call; required without `connectionId`', INTERFACES, range(1, 100), optional)
+  @OneOfList('Interfaces that the key may call; required without `connectionId`', INTERFACES, between(1, 100), optional)
   interfaces?: InterfaceName[];
   @Uuid(
     'For a partner who hosts: the key opens the partner API alone, for this connection alone. Without the fields above',

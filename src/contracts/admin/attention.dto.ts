@@ -39,13 +39,11 @@ export type Severity = (typeof SEVERITIES)[number];
 /** More items are counted, not listed. */
 export const MAX_ATTENTION = 200;
 
-/** The hauler of an item. */
 export class AttentionHauler {
   @Uuid('Id of the hauler') id!: string;
   @Text('Its name', example('Lone Star Hauling')) name!: string;
 }
 
-/** The connection of an item. */
 export class AttentionConnection {
   @Uuid('Id of the connection') id!: string;
   @OneOf('Its interface', ['site', 'vision'], example('vision')) interface!: 'site' | 'vision';

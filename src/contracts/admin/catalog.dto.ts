@@ -43,7 +43,6 @@ function stored<T extends object>(type: DtoClass<T>): DtoClass<T & CatalogFields
   return StoredRecord as DtoClass<T & CatalogFields>;
 }
 
-/** A stored site. */
 export class CatalogSite extends stored(Site) {}
 
 /** A stored kiosk; `siteId` is the partner's id. */

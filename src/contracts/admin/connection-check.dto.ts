@@ -1,6 +1,6 @@
 import { MAX_PARTNER_ID } from '../common/answer-limits.js';
 import { Flag, Integer, NestedList, OneOf, Text, TextList } from '../common/fields/decorators.js';
-import { example, nullable, optional, range } from '../common/fields/options.js';
+import { example, nullable, optional, between } from '../common/fields/options.js';
 
 export const RULE_OUTCOMES = ['passed', 'failed', 'warning', 'not-applicable', 'not-proven', 'kit-error'] as const;
 
@@ -18,7 +18,7 @@ export class CheckedRule {
 export class CheckConnectionRequest {
   @Text(
     'Truck whose recordings are listed, and one of whose files is fetched; by default that of the newest subscription. Vision only',
-    range(1, MAX_PARTNER_ID),
+    between(1, MAX_PARTNER_ID),
     optional,
     example('TRUCK-7'),
   )

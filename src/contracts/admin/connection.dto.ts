@@ -1,5 +1,5 @@
 import { Flag, Integer, Name, Nested, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
-import { example, inQuery, max, min, nullable, optional, range, type TextOptions } from '../common/fields/options.js';
+import { example, inQuery, max, min, nullable, optional, between, type TextOptions } from '../common/fields/options.js';
 import { ListQuery } from './list.dto.js';
 import { HAULER, HaulerId } from './fields.js';
 
@@ -25,7 +25,7 @@ const BaseUrl = (more = '', ...options: readonly TextOptions[]) =>
 const PartnerKey = (description: string, ...options: readonly TextOptions[]) =>
   Text(
     description,
-    range(1, 4096),
+    between(1, 4096),
     { pattern: /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/, form: 'visible ASCII text' },
     example(KEY),
     ...options,
@@ -44,7 +44,7 @@ class ConnectionSettings {
   customerId?: string;
   @Integer(
     'Seconds between runs: of a site connection 60 to 86400, default 900; of a vision connection the read interval of each new subscription, at least 30, default 300',
-    range(30, 86_400),
+    between(30, 86_400),
     optional,
     example(900),
   )
@@ -70,23 +70,11 @@ export class CreateConnectionRequest extends ConnectionSettings {
 export const NEW_CONNECTIONS = {
   site: {
     summary: 'A partner of the Site API',
-    value: {
-      haulerId: HAULER,
-      interface: 'site',
-      baseUrl: BASE_URL,
-      apiKey: KEY,
-      intervalSeconds: 900,
-    },
+    value: { haulerId: HAULER, interface: 'site', baseUrl: BASE_URL, apiKey: KEY, intervalSeconds: 900 },
   },
   vision: {
     summary: 'A partner of the Vision API',
-    value: {
-      haulerId: HAULER,
-      interface: 'vision',
-      baseUrl: BASE_URL,
-      apiKey: KEY,
-      customerId: CUSTOMER,
-    },
+    value: { haulerId: HAULER, interface: 'vision', baseUrl: BASE_URL, apiKey: KEY, customerId: CUSTOMER },
   },
 };
 

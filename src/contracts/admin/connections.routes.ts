@@ -21,7 +21,6 @@ import {
 } from './route-helpers.js';
 import { RequestedSyncRun } from './sync-run.dto.js';
 
-/** Connections to partners. */
 export const CONNECTION_ROUTES = {
   createConnection: create(FOR_ADMINS, '/connections', CreateConnectionRequest, Connection, {
     summary: 'Create a connection of a hauler to a partner',

@@ -10,7 +10,7 @@ import {
   Time,
   Uuid,
 } from '../common/fields/decorators.js';
-import { example, inQuery, min, optional, range } from '../common/fields/options.js';
+import { example, inQuery, min, optional, between } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
 import { ListQuery } from './list.dto.js';
 import { ENDINGS, FILE_REMOVED } from './recording.dto.js';
@@ -27,7 +27,7 @@ export class CoverageQuery extends CoverageSummaryQuery {
   @AnyCameraId(optional) cameraId?: string;
   @Integer(
     'Length of a bucket in seconds, from `from` on; without it intervals are returned, of at most 50,000 recordings',
-    range(1, 31 * 86_400),
+    between(1, 31 * 86_400),
     inQuery,
     optional,
   )

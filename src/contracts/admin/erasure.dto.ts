@@ -15,8 +15,7 @@ class ErasureTarget {
   @Uuid('An account of the hauler', optional) accountId?: string;
   @ConnectionId(optional) connectionId?: string;
   @TruckId(optional) truckId?: string;
-  @Text('One camera; all cameras of the truck if absent', PARTNER_NAME, optional, example('front'))
-  cameraId?: string;
+  @Text('One camera; all cameras of the truck if absent', PARTNER_NAME, optional, example('front')) cameraId?: string;
   @Time('Start of the range', optional, example(FROM)) from?: Instant;
   @Time('End of the range, at most 366 days later', optional, example(TO)) to?: Instant;
 }
@@ -33,15 +32,7 @@ export const ERASURE_EXAMPLES = {
     value: { haulerId: HAULER, accountId: ID, dryRun: true },
   },
   account: { summary: 'An account', value: { haulerId: HAULER, accountId: ID } },
-  footage: {
-    summary: 'A range of a truck',
-    value: {
-      connectionId: CONNECTION,
-      truckId: TRUCK,
-      from: FROM,
-      to: TO,
-    },
-  },
+  footage: { summary: 'A range of a truck', value: { connectionId: CONNECTION, truckId: TRUCK, from: FROM, to: TO } },
 };
 
 export class ErasureQuery extends ListQuery {

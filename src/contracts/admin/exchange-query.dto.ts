@@ -1,7 +1,7 @@
 import { MAX_PARTNER_ID } from '../common/answer-limits.js';
 import { INTERFACES, type InterfaceName } from '../common/interfaces.values.js';
 import { Flag, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
-import { inQuery, max, optional, range } from '../common/fields/options.js';
+import { inQuery, max, optional, between } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
 import { PageSize } from '../common/pagination.dto.js';
 import { parseReference, REFERENCE_KINDS } from '../common/references.js';
@@ -9,8 +9,8 @@ import { Cursor, DryRun } from './fields.js';
 
 const REFERENCE_FORM = `kind:value with one of the kinds ${REFERENCE_KINDS.join(', ')}`;
 
-/** Filters of exchanges. All given filters apply. */
-export class ExchangeFilters {
+/** Filters that hours are counted by, too. All given filters apply. */
+export class CountedFilters {
   @OneOf('Calls to this service, or calls of this service', ['inbound', 'outbound'], optional)
   direction?: 'inbound' | 'outbound';
   @OneOf('Exchanges of this interface only', INTERFACES, optional) interface?: InterfaceName;
@@ -21,20 +21,22 @@ export class ExchangeFilters {
     optional,
   )
   status?: string;
-  @Text('`error.code` of the response', range(1, 100), optional) errorCode?: string;
-  @Text('`X-Request-Id` of the response', range(1, 128), optional) requestId?: string;
-  @Text('Why it failed: `reason` of an exchange', range(1, 300), optional) reason?: string;
+  @Text('`error.code` of the response', between(1, 100), optional) errorCode?: string;
+  @Text('Why it failed: `reason` of an exchange', between(1, 300), optional) reason?: string;
+  @Flag('Exchanges that a scenario of the sandbox touched; or only the others', inQuery, optional) rehearsed?: boolean;
+}
+
+export class ExchangeFilters extends CountedFilters {
+  @Text('`X-Request-Id` of the response', between(1, 128), optional) requestId?: string;
   @Flag(
     'Exchanges that were refused, failed or have no response, which have a `reason`; or only the others',
     inQuery,
     optional,
   )
   failed?: boolean;
-  @Flag('Exchanges that a scenario of the sandbox touched; or only the others', inQuery, optional)
-  rehearsed?: boolean;
   @Text(
     `A value that the exchange names, as \`ticketNumber:IN-204817\`. It is compared exactly. Kinds: ${REFERENCE_KINDS.join(', ')}`,
-    range(3, MAX_PARTNER_ID + 20),
+    between(3, MAX_PARTNER_ID + 20),
     { form: REFERENCE_FORM, rule: 'isReference', check: (value) => parseReference(value) !== undefined },
     optional,
   )
@@ -56,13 +58,11 @@ export class AllExchangeFilters extends ExchangeFilters {
   @Uuid('Inbound calls with this API key only', optional) apiKeyId?: string;
 }
 
-/** Filters of all exchanges. */
 export class ExchangeQuery extends AllExchangeFilters {
   @Cursor() cursor?: string;
   @PageSize() pageSize?: number;
 }
 
-/** Filters of the exchanges that are replayed. */
 export class ReplayExchangesRequest extends AllExchangeFilters {
   @DryRun() dryRun?: boolean;
 }

@@ -1,27 +1,11 @@
-import { INTERFACES, type InterfaceName } from '../common/interfaces.values.js';
 import { Flag, Integer, NestedList, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
-import { example, inQuery, max, min, optional, range } from '../common/fields/options.js';
+import { example, inQuery, min, optional } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
+import { CountedFilters } from './exchange-query.dto.js';
 import { ExchangeCounts } from './overview.dto.js';
 
 /** The filters of the counted exchanges: hours are counted, and not by what each exchange names. */
-export class ExchangeReasonsQuery {
-  @OneOf('Calls to this service, or calls of this service', ['inbound', 'outbound'], optional)
-  direction?: 'inbound' | 'outbound';
-  @OneOf('Exchanges of this interface only', INTERFACES, optional) interface?: InterfaceName;
-
-  @Text(
-    'A status, a class of statuses, or `none` for exchanges without a response',
-    max(4),
-    { pattern: /^([1-5]\d\d|[1-5]xx|none)$/, form: 'a status such as 422, 4xx or none' },
-    optional,
-  )
-  status?: string;
-
-  @Text('`error.code` of the response', range(1, 100), optional) errorCode?: string;
-  @Text('Why it failed: `reason` of an exchange', range(1, 300), optional) reason?: string;
-  @Flag('Exchanges that a scenario of the sandbox touched; or only the others', inQuery, optional)
-  rehearsed?: boolean;
+export class ExchangeReasonsQuery extends CountedFilters {
   @Time('Exchanges from the hour of this time on', inQuery, optional) from?: Instant;
   @Time('Exchanges of the hours that began before this time', inQuery, optional) to?: Instant;
   @Uuid('Exchanges of this hauler only', optional) haulerId?: string;

@@ -85,8 +85,7 @@ export class ExchangeBody {
   text?: string;
   @Text('The body in base64, if it is not text', optional) base64?: string;
   @Integer('Size of the whole body as it was sent', example(412)) sizeBytes!: number;
-  @Text('SHA-256 of the whole body as it was sent, in hex')
-  sha256!: string;
+  @Text('SHA-256 of the whole body as it was sent, in hex') sha256!: string;
   @Flag('Whether only the beginning is shown', example(false)) truncated!: boolean;
   @Flag('Present if secrets were replaced by `[redacted]`', optional) redacted?: boolean;
 }
@@ -103,8 +102,7 @@ export class ExchangeMessage {
 
 /** One HTTP exchange in full. */
 export class ExchangeDetail extends ExplainedExchange {
-  @Text('Id of its trace: that of `traceparent` of the request, or one of its own')
-  traceId!: string;
+  @Text('Id of its trace: that of `traceparent` of the request, or one of its own') traceId!: string;
   @Text('Id of the exchange in its trace') spanId!: string;
   @Text("The caller's part of the trace: the parent id of `traceparent` of an inbound call", optional)
   parentSpanId?: string;

@@ -8,7 +8,7 @@ import {
   optional,
   type Options,
   type QueryOptions,
-  range,
+  between,
 } from '../common/fields/options.js';
 import { DEMO_HAULER_ID } from '../common/demo.js';
 
@@ -19,7 +19,7 @@ export const CONNECTION = '0197a1d0-11aa-7c33-9b44-0f1e2d3c4b5a';
 export const TRUCK = 'TRUCK-7';
 
 /** The length of a name that a partner gives (decision 38). */
-export const PARTNER_NAME = range(1, MAX_PARTNER_ID);
+export const PARTNER_NAME = between(1, MAX_PARTNER_ID);
 
 export const HaulerId = (...options: readonly Options[]) =>
   Uuid('Hauler that it belongs to', example(HAULER), ...options);
@@ -60,7 +60,7 @@ export const RequestId = (...options: readonly Options[]) =>
   Text('`X-Request-Id` of the response', example('a6a7c6f2-5a0b-4d0e-8d36-f6f0f1a1b2c3'), ...options);
 
 export const ResponseStatus = (...options: readonly Options[]) =>
-  Integer('Status of the response; null without a response', range(100, 999), example(422), ...options);
+  Integer('Status of the response; null without a response', between(100, 999), example(422), ...options);
 
 /** Of a call that cannot be undone, and that changes more than the record in its path. Each route says what a dry run answers. */
 export const DryRun = (...options: readonly QueryOptions[]) =>
@@ -73,14 +73,14 @@ export class DryRunQuery {
 
 /** Where a list goes on. `GET /exchanges` has only cursors. */
 export const Cursor = (more = '') =>
-  Text(`\`next\` of the previous page, with the same filters${more}`, range(1, 512), optional);
+  Text(`\`next\` of the previous page, with the same filters${more}`, between(1, 512), optional);
 
 export const NextCursor = () => Text('The cursor of the next page; null on the last one', nullable, example(null));
 
 export const TimeZone = () =>
   Text(
     'Time zone whose days are counted, by its IANA name with the region, or as an offset such as `-06:00`; `UTC` by default',
-    range(1, 100),
+    between(1, 100),
     optional,
     example('America/Chicago'),
   );

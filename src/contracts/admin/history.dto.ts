@@ -1,5 +1,5 @@
 import { Integer, Json, NestedList, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
-import { example, min, optional, range } from '../common/fields/options.js';
+import { example, min, optional, between } from '../common/fields/options.js';
 import { UNITS_OF_MEASURE, type UnitOfMeasure } from '../scale/scale.dto.js';
 import { KeyPrefix, RequestId } from './fields.js';
 
@@ -60,7 +60,7 @@ export class HistoryEntry {
   @RequestId(optional) requestId?: string;
   @Uuid('API key of the request', optional) apiKeyId?: string;
   @KeyPrefix(optional) keyPrefix?: string;
-  @Integer('Status of the response', range(100, 999), optional, example(422)) status?: number;
+  @Integer('Status of the response', between(100, 999), optional, example(422)) status?: number;
   @Text('Why the response did not arrive as a whole, such as `cut-off`: the caller left', optional) failure?: string;
   @Text('What the service decided', optional, example('422 materialExists')) result?: string;
   @Integer('Revision of a ticket', min(1), optional) revision?: number;

@@ -1,5 +1,5 @@
 import { Integer, Name, Nested, NestedList, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
-import { example, inQuery, max, optional, range } from '../common/fields/options.js';
+import { example, inQuery, max, optional, between } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
 import { HOLD_STATUSES, type HoldStatus, MISSING_CAUSE_CODES, type MissingCause } from './footage.values.js';
 import { ListQuery } from './list.dto.js';
@@ -40,7 +40,7 @@ export class HoldQuery extends ListQuery {
   @Uuid('Of this hauler', optional) haulerId?: string;
   @ConnectionId(optional) connectionId?: string;
   @TruckId(optional) truckId?: string;
-  @Text('The case, claim or letter that needs the footage', range(1, 255), optional) caseId?: string;
+  @Text('The case, claim or letter that needs the footage', between(1, 255), optional) caseId?: string;
   @OneOf('Active or released', HOLD_STATUSES, optional) status?: HoldStatus;
   @Time('Holds of footage after this time', inQuery, optional) from?: Instant;
   @Time('Holds of footage before this time', inQuery, optional) to?: Instant;

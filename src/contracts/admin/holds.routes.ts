@@ -14,10 +14,7 @@ import {
 } from './route-helpers.js';
 
 const BUNDLE_HEADERS = {
-  'Content-Disposition': {
-    description: 'The name of the file',
-    schema: { type: 'string' as const, maxLength: 255 },
-  },
+  'Content-Disposition': { description: 'The name of the file', schema: { type: 'string' as const, maxLength: 255 } },
 };
 
 /** Footage that a case needs. */

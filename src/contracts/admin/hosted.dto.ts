@@ -8,7 +8,6 @@ import { HAULER, HaulerId } from './fields.js';
 /** Size limit of an uploaded recording. */
 export const HOSTED_RECORDING_MAX_BYTES = 2 * 1024 ** 3;
 
-/** The camera of a recording. */
 export class RecordedCamera {
   @Name('Customer identifier or name', max(255), example(HAULER)) customerId!: string;
   @Name('Truck identifier', max(255), example('TRUCK-7')) truckId!: string;
@@ -44,8 +43,7 @@ export class HostedVideoRequest extends CreateVideoRequest {
   @OneOf('State', VIDEO_STATUSES, example('ready')) status!: VideoStatus;
   @Text('Explanation of the state', optional, example('Nothing was recorded in this time')) message?: string;
   @Integer('Attempts to prepare the clip so far; 0 after a success', example(0)) attempts!: number;
-  @Text('Why the last attempt failed, for an admin: partners receive `message`', optional)
-  lastError?: string;
+  @Text('Why the last attempt failed, for an admin: partners receive `message`', optional) lastError?: string;
   @Time('When it was requested') createdAt!: Instant;
   @Time('When it became ready or failed', optional) finishedAt?: Instant;
 }

@@ -22,11 +22,7 @@ export const HOSTED_ROUTES = {
     params: HostedHaulerParam,
     query: DryRunQuery,
     response: HostedSiteDataCounts,
-    upload: {
-      contentType: 'application/json',
-      maxBytes: HOSTED_SITE_DATA_MAX_BYTES,
-      schema: SiteData,
-    },
+    upload: { contentType: 'application/json', maxBytes: HOSTED_SITE_DATA_MAX_BYTES, schema: SiteData },
     returns: 'The number of stored records',
   }),
   setHostedCamera: route(FOR_ADMINS_OF_ALL, 'PUT', '/hosted/cameras', {
@@ -57,9 +53,6 @@ export const HOSTED_ROUTES = {
     '/hosted/video-requests',
     HostedVideoRequest,
     HostedVideoRequestQuery,
-    {
-      summary: 'List the video requests that callers made to the partner side',
-      description: 'Newest first.',
-    },
+    { summary: 'List the video requests that callers made to the partner side', description: 'Newest first.' },
   ),
 } as const satisfies AdminRoutes;

@@ -1,9 +1,9 @@
 import { Flag, Text, Time } from '../common/fields/decorators.js';
-import { example, optional, range } from '../common/fields/options.js';
+import { example, optional, between } from '../common/fields/options.js';
 
 export class OutboundRequest {
   @Flag('false: no partner is called, on any instance', example(false)) enabled!: boolean;
-  @Text('Why, for those who wonder later', range(1, 500), optional, example('restored from a backup of 2026-11-25'))
+  @Text('Why, for those who wonder later', between(1, 500), optional, example('restored from a backup of 2026-11-25'))
   reason?: string;
 }
 

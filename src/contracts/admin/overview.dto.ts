@@ -1,6 +1,6 @@
 import { INTERFACES, type InterfaceName } from '../common/interfaces.values.js';
 import { Decimal, Integer, Nested, NestedList, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
-import { example, optional, range } from '../common/fields/options.js';
+import { example, optional, between } from '../common/fields/options.js';
 import { ConnectionId, HaulerId, TimeZone, TruckId } from './fields.js';
 
 const EXCHANGE_LOGS = ['all', 'failures', 'off'] as const;
@@ -32,7 +32,7 @@ export class OverviewHour {
 /** Refused pushes of tickets and accounts of one hauler with one reason. */
 export class RefusedPushes {
   @OneOf('The interface', INTERFACES) interface!: InterfaceName;
-  @Integer('Status of the responses', range(400, 599), example(422)) status!: number;
+  @Integer('Status of the responses', between(400, 599), example(422)) status!: number;
   @Text('`error.code` of the responses', optional, example('VALIDATION_ERROR')) errorCode?: string;
   @Text('Broken rules, or the reason', optional, example('materialExists')) reason?: string;
   @Integer('Number of pushes', example(4)) count!: number;

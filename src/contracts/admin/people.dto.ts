@@ -5,7 +5,13 @@ import { ADMIN_ROLES, type AdminRole } from '../common/roles.values.js';
 
 /** Why a person is not signed in, as the sign-in page shows it. */
 export const SIGN_IN_FAULTS = [
-  ...['provider-away', 'refused', 'stale', 'invalid', 'algorithm', 'no-role', 'silent'],
+  'provider-away',
+  'refused',
+  'stale',
+  'invalid',
+  'algorithm',
+  'no-role',
+  'silent',
   ...NETWORK_CAUSE_CODES,
 ] as const;
 export type SignInFault = (typeof SIGN_IN_FAULTS)[number];

@@ -1,5 +1,5 @@
 import { Decimal, Integer, Nested, NestedList, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
-import { example, inQuery, optional, range } from '../common/fields/options.js';
+import { example, inQuery, optional, between } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
 import { HAULER, TimeZone } from './fields.js';
 
@@ -15,7 +15,7 @@ export class TonnageQuery {
   @Time('Tickets first received before this time', inQuery, example('2026-02-01T00:00:00Z')) to!: Instant;
   @Text(
     'What has a row: `site`, `material`, `day`, or `customField:` with the name of a custom field',
-    range(3, 300),
+    between(3, 300),
     { pattern: /^(site|material|day|customField:.+)$/su, form: 'site, material, day or customField:NAME' },
     example('site'),
   )

@@ -1,5 +1,5 @@
 import { Flag, Integer, Nested, NestedList, Text, Time } from '../common/fields/decorators.js';
-import { example, min, nullable, optional, range } from '../common/fields/options.js';
+import { example, min, nullable, optional, between } from '../common/fields/options.js';
 import { ConnectionId, DryRun, HaulerId, TruckId } from './fields.js';
 
 /** A hundred years. */
@@ -15,8 +15,9 @@ const keptRecordings = (none: string) =>
 const ABSENT = 'null or absent: for ever';
 
 export class SetRetention {
-  @Integer(keptClips(ABSENT), range(1, MAX_DAYS), optional, nullable, example(90)) onDemandDays?: number | null;
-  @Integer(keptRecordings(ABSENT), range(1, MAX_DAYS), optional, nullable, example(90)) continuousDays?: number | null;
+  @Integer(keptClips(ABSENT), between(1, MAX_DAYS), optional, nullable, example(90)) onDemandDays?: number | null;
+  @Integer(keptRecordings(ABSENT), between(1, MAX_DAYS), optional, nullable, example(90)) continuousDays?:
+    number | null;
   @DryRun() dryRun?: boolean;
 }
 

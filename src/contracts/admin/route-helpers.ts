@@ -75,7 +75,6 @@ export const one = <A extends Access, P extends Path, Response extends object>(
   facts: Facts,
 ) => route(access, 'GET', path, { returns: `The ${noun}`, ...ofOne(noun, facts), response });
 
-/** Creates a record. */
 export const create = <A extends Access, P extends Path, Body extends object, Response extends object>(
   access: A,
   path: P,
@@ -120,7 +119,6 @@ export const removeWithPreview = <A extends Access, P extends Path, Preview exte
 export const remove = <A extends Access, P extends Path>(access: A, path: P, noun: string, facts: Facts) =>
   route(access, 'DELETE', path, { returns: `The ${noun} is deleted`, ...ofOne(noun, facts), status: 204 });
 
-/** The history of a record. */
 export const history = <P extends Path>(path: P, noun: string, events: string) =>
   listOfOne(FOR_VIEWERS, path, noun, HistoryEntry, ListQuery, {
     summary: `List the history of ${noun}`,
@@ -139,6 +137,13 @@ export function own<M extends Method, P extends Path, Given extends Own>(
   const texts = { summary, description, ...(returns === undefined ? {} : { returns }) };
   return { status, ...texts, ...given, ...FOR_PARTNERS, method, path };
 }
+
+/** The same for the record in the path. */
+export const ownOne = <M extends Method, P extends Path, Given extends Own>(
+  shared: Shared<M, P>,
+  notFound: string,
+  given: Known<Given>,
+) => own(shared, { params: IdParam, ...given, fails: { ...given.fails, notFound } });
 
 const PAGE = 'A page of the list';
 

@@ -1,6 +1,6 @@
 import { INTERFACES } from '../common/interfaces.values.js';
 import { Integer, Json, NestedList, OneOf, OneOfList, Text, Time } from '../common/fields/decorators.js';
-import { example, max, nullable, optional, type Options, range } from '../common/fields/options.js';
+import { example, max, nullable, optional, type Options, between } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
 import { isJsonObject } from '../common/json.js';
 import {
@@ -96,8 +96,7 @@ export class SandboxCatalogue {
 /** A hauler or a customer in a path. */
 export class SandboxSubjectParam {
   @OneOf('Kind of the subject', SUBJECTS) subject!: Subject;
-  @Text('Id of the hauler or customer', range(1, 255), SUBJECT_ID)
-  subjectId!: string;
+  @Text('Id of the hauler or customer', between(1, 255), SUBJECT_ID) subjectId!: string;
 }
 
 export class SandboxScenarioParam extends SandboxSubjectParam {
@@ -109,14 +108,13 @@ export class SandboxScenarioName {
 }
 
 export class SandboxCustomerParam {
-  @Text('Id or name of the customer', range(1, 255), SUBJECT_ID)
-  customerId!: string;
+  @Text('Id or name of the customer', between(1, 255), SUBJECT_ID) customerId!: string;
 }
 
 /** How long a scenario acts. At least one bound is required. */
 export class StartScenarioRequest {
-  @Integer('Number of requests', range(1, MAX_TIMES), optional, example(3)) times?: number;
-  @Integer('Seconds from now', range(1, MAX_SANDBOX_SECONDS), optional, example(600)) forSeconds?: number;
+  @Integer('Number of requests', between(1, MAX_TIMES), optional, example(3)) times?: number;
+  @Integer('Seconds from now', between(1, MAX_SANDBOX_SECONDS), optional, example(600)) forSeconds?: number;
   @Parameters(
     'Parameters of the catalogue; `route` restricts the scenario to one operation',
     optional,
@@ -162,7 +160,7 @@ export class RunningScenarios {
 
 /** One of the two fields. */
 export class AdvanceClockRequest {
-  @Integer('Seconds', range(1, MAX_SANDBOX_SECONDS), optional, example(3_600)) advanceSeconds?: number;
+  @Integer('Seconds', between(1, MAX_SANDBOX_SECONDS), optional, example(3_600)) advanceSeconds?: number;
   @OneOf('Move to this event', CLOCK_EVENTS, optional) advanceTo?: ClockEvent;
 }
 

@@ -66,9 +66,6 @@ export const SANDBOX_ROUTES = {
     response: SandboxClock,
     examples: CLOCK_EXAMPLES,
     returns: 'The new time',
-    fails: {
-      notFound: 'SANDBOX is off',
-      conflict: 'There is no such event ahead',
-    },
+    fails: { notFound: 'SANDBOX is off', conflict: 'There is no such event ahead' },
   }),
 } as const satisfies AdminRoutes;

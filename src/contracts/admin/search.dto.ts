@@ -1,5 +1,5 @@
 import { Flag, Nested, NestedList, OneOf, Text, TextList, Time } from '../common/fields/decorators.js';
-import { example, optional, range } from '../common/fields/options.js';
+import { example, optional, between } from '../common/fields/options.js';
 import { AttentionHauler } from './attention.dto.js';
 
 export const FOUND_KINDS = [
@@ -29,7 +29,7 @@ const MAX_SOUGHT = 400;
 export class SearchQuery {
   @Text(
     'A ticket number, a request id, a truck, the name or number of an account, the name of a hauler, the beginning of a key, or any id. `%`, `_` and `*` mean themselves',
-    range(1, MAX_SOUGHT),
+    between(1, MAX_SOUGHT),
     example('IN-204817'),
   )
   q!: string;

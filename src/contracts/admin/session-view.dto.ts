@@ -1,14 +1,14 @@
 import { ADMIN_ROLES, type AdminRole } from '../common/roles.values.js';
 import { Flag, OneOf, OneOfList, Text, TextList, Uuid } from '../common/fields/decorators.js';
-import { example, nullable, optional, range } from '../common/fields/options.js';
+import { example, nullable, optional, between } from '../common/fields/options.js';
 import { PARTNER_INTERFACES, type PartnerInterface } from './connection.dto.js';
 
 const SIDES = ['platform', 'partner'] as const;
 
 /** Exactly one of the two secrets. */
 export class SignInRequest {
-  @Text('ADMIN_TOKEN, ADMIN_READ_TOKEN or one of ADMIN_TOKENS', range(1, 1_000), optional) token?: string;
-  @Text('API key of a partner', range(1, 1_000), optional) apiKey?: string;
+  @Text('ADMIN_TOKEN, ADMIN_READ_TOKEN or one of ADMIN_TOKENS', between(1, 1_000), optional) token?: string;
+  @Text('API key of a partner', between(1, 1_000), optional) apiKey?: string;
 }
 
 /** The caller that is signed in to the console. */

@@ -11,8 +11,7 @@ export type ShareStatus = (typeof SHARE_STATUSES)[number];
 
 export class CreateRecordingShare {
   @Name('Why it is shared; the page does not show it', max(1_000), example(REASON)) reason!: string;
-  @Time('When the link stops working, at most 90 days ahead; without it in 14 days', optional)
-  expiresAt?: Instant;
+  @Time('When the link stops working, at most 90 days ahead; without it in 14 days', optional) expiresAt?: Instant;
   @Uuid('Ticket that the page shows; without it the ticket nearest in time', optional) ticketId?: string;
 }
 
@@ -48,6 +47,4 @@ export class ShareQuery extends ListQuery {
 }
 
 /** A time that the documents name is past when they are read. */
-export const SHARE_EXAMPLES = {
-  dispute: { summary: 'For 14 days', value: { reason: REASON } },
-};
+export const SHARE_EXAMPLES = { dispute: { summary: 'For 14 days', value: { reason: REASON } } };

@@ -38,8 +38,7 @@ export class StorageCheck {
   data!: StorageFinding[];
   @NestedList(`What could not be read, and was not compared; at most ${MAX_UNREAD}`, UnreadPlace, example([]))
   unread!: UnreadPlace[];
-  @Text('What the storage lacks, and how to add it; absent where it lacks nothing', optional)
-  advice?: string;
+  @Text('What the storage lacks, and how to add it; absent where it lacks nothing', optional) advice?: string;
 }
 
 export class StorageRepairRequest {

@@ -1,5 +1,5 @@
 import { Integer, Json, OneOf, Text } from '../common/fields/decorators.js';
-import { example, min, optional, type Options, range } from '../common/fields/options.js';
+import { example, min, optional, type Options, between } from '../common/fields/options.js';
 import { ListQuery } from './list.dto.js';
 import { SYNC_KINDS, type SyncKind } from './sync.values.js';
 
@@ -41,9 +41,9 @@ export class RefusedRecords {
 export class QuarantineQuery extends ListQuery {
   @OneOf('Skipped or flagged records only', SYNC_SEVERITIES, optional) severity?: SyncSeverity;
   @OneOf('Records of this kind only', SYNC_KINDS, optional) kind?: SyncKind;
-  @Text('Records with a fault in this field only; `record`: in the record as a whole', range(1, 100), optional)
+  @Text('Records with a fault in this field only; `record`: in the record as a whole', between(1, 100), optional)
   field?: string;
-  @Text('Records that break this rule only', range(1, 64), optional) rule?: string;
+  @Text('Records that break this rule only', between(1, 64), optional) rule?: string;
 }
 
 /** A record that a run skipped, or stored with a flag. */

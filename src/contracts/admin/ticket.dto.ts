@@ -1,5 +1,5 @@
 import { Integer, Json, NestedList, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
-import { example, inQuery, min, nullable, optional, range } from '../common/fields/options.js';
+import { example, inQuery, min, nullable, optional, between } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
 import { CreateScaleTicketRequest, TICKET_RESULTS, type TicketResult } from '../scale/scale.dto.js';
 import { CHANGES, FieldChange, MoreChanges } from './history.dto.js';
@@ -9,11 +9,11 @@ import { HaulerId, KeyPrefix, RequestId } from './fields.js';
 /** The filters that a partner has too: each has an index. */
 export class TicketFilters extends ListQuery {
   @Uuid("Tickets of this site only, by the partner's id of it", optional) siteId?: string;
-  @Text('The exact ticket number of the inbound or of the outbound flow', range(1, 255), optional)
+  @Text('The exact ticket number of the inbound or of the outbound flow', between(1, 255), optional)
   ticketNumber?: string;
   @Text(
     'Part of the ticket number of the inbound or of the outbound flow, without regard to case',
-    range(1, 255),
+    between(1, 255),
     optional,
   )
   search?: string;
@@ -25,7 +25,7 @@ export class TicketQuery extends TicketFilters {
   @Uuid('Tickets of this hauler only', optional) haulerId?: string;
   @Text(
     'Part of the name of a material, without regard to case; among the newest 200,000 tickets of the other filters',
-    range(1, 255),
+    between(1, 255),
     optional,
   )
   material?: string;
@@ -57,6 +57,5 @@ export class TicketPush {
 export class TicketRevision extends TicketPush {
   @NestedList(CHANGES, FieldChange) changes!: FieldChange[];
   @MoreChanges() moreChanges?: number;
-  @Json('The body as sent, with unknown fields', { type: 'object', additionalProperties: true })
-  body!: unknown;
+  @Json('The body as sent, with unknown fields', { type: 'object', additionalProperties: true }) body!: unknown;
 }

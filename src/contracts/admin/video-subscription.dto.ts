@@ -1,6 +1,6 @@
 import { MAX_PARTNER_ID } from '../common/answer-limits.js';
 import { Flag, Integer, Name, Text, Time, Uuid } from '../common/fields/decorators.js';
-import { example, max, min, nullable, optional, range } from '../common/fields/options.js';
+import { example, max, min, nullable, optional, between } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
 import { ListQuery } from './list.dto.js';
 import { ConnectionId, HaulerId, RequestedTruckId, TruckId } from './fields.js';
@@ -13,7 +13,7 @@ export class CreateVideoSubscription {
   @Time('Recordings from this time on', example('2026-01-31T00:00:00Z')) startTime!: Instant;
   @Integer(
     'Seconds between two reads; default: the interval of the connection',
-    range(30, 86_400),
+    between(30, 86_400),
     optional,
     example(300),
   )
@@ -21,7 +21,7 @@ export class CreateVideoSubscription {
 }
 
 export class ChangeVideoSubscription {
-  @Integer('Seconds between two reads', range(30, 86_400), optional, example(300)) intervalSeconds?: number;
+  @Integer('Seconds between two reads', between(30, 86_400), optional, example(300)) intervalSeconds?: number;
   @Flag('Whether the service reads it on schedule', optional) enabled?: boolean;
 }
 

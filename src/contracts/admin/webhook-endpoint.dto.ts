@@ -1,5 +1,5 @@
 import { Flag, Integer, OneOf, OneOfList, Text, Time, Uuid } from '../common/fields/decorators.js';
-import { example, max, nullable, optional, type Options, range } from '../common/fields/options.js';
+import { example, max, nullable, optional, type Options, between } from '../common/fields/options.js';
 import { TOPIC_NAMES, type TopicName } from '../webhooks/topics.values.js';
 import { ListQuery } from './list.dto.js';
 import { HAULER } from './fields.js';
@@ -17,12 +17,12 @@ const MAX_SECRET_OVERLAP_SECONDS = 7 * 86_400;
 const HOOK = 'https://hooks.example.com/haulbridge';
 const URL_FORMS = 'Where it is delivered: an `https` address, or `mailto:` and one address for `email`';
 
-const Url = (...options: readonly Options[]) => Text(URL_FORMS, range(1, 2_000), example(HOOK), ...options);
+const Url = (...options: readonly Options[]) => Text(URL_FORMS, between(1, 2_000), example(HOOK), ...options);
 const Topics = (...options: readonly Options[]) =>
   OneOfList(
     'What is delivered; to `slack` and `email` only what is sent once for each change',
     TOPIC_NAMES,
-    range(1, 100),
+    between(1, 100),
     example(['ticket.created', 'sync.held']),
     ...options,
   );
@@ -77,8 +77,7 @@ export const WEBHOOK_ENDPOINT_CHANGES = {
 
 export class WebhookEndpoint {
   @Uuid('Id of the endpoint') id!: string;
-  @Text(`${URL_FORMS}. That of \`slack\` is shown up to its host`, example(HOOK))
-  url!: string;
+  @Text(`${URL_FORMS}. That of \`slack\` is shown up to its host`, example(HOOK)) url!: string;
   @Topics() topics!: TopicName[];
   @HaulerOfEvents() haulerId?: string;
   @Uuid('Connection of the key of a partner that created it', optional) connectionId?: string;
@@ -99,7 +98,6 @@ export class WebhookEndpoint {
   @Time('When it was last changed') updatedAt!: string;
 }
 
-/** What is deleted with an endpoint. */
 export class WebhookEndpointRemoval {
   @Integer('Deliveries, whatever became of them', example(120)) deliveries!: number;
   @Integer('Those that still wait, and would never arrive', example(3)) pending!: number;

@@ -59,10 +59,7 @@ export const WEBHOOK_ROUTES = {
     '/webhook-endpoints/{id}',
     'endpoint',
     WebhookEndpointRemoval,
-    {
-      summary: 'Delete a webhook endpoint',
-      description: 'With its secret and its deliveries.',
-    },
+    { summary: 'Delete a webhook endpoint', description: 'With its secret and its deliveries.' },
   ),
   testWebhookEndpoint: change(FOR_OPERATORS_OF_ALL, 'POST', '/webhook-endpoints/{id}/test', 'endpoint', {
     summary: 'Test a webhook endpoint',

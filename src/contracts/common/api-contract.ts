@@ -35,7 +35,6 @@ export function kindOf(status: number): ErrorKind | undefined {
 /** Header of the key: `PLATFORM-API-KEY` for keys of the platform, `API-KEY` for keys of a partner (section 5). */
 export type KeyHeader = 'PLATFORM-API-KEY' | 'API-KEY';
 
-/** The documentation of a header. */
 export interface Header {
   readonly description: string;
   readonly schema: { readonly type: 'string' } & Readonly<Record<string, unknown>>;
@@ -62,9 +61,7 @@ export type Role = 'key' | 'partner' | AdminRole | 'anyone';
 export interface RouteClasses {
   readonly params?: DtoClass;
   readonly query?: DtoClass;
-  /** The JSON body. */
   readonly body?: DtoClass;
-  /** The JSON response. */
   readonly response?: DtoClass;
   /** The JSON response to `dryRun`, with 200, of a route that has no response otherwise. */
   readonly preview?: DtoClass;

@@ -1,15 +1,18 @@
 import { type ApiRoute, type ErrorKind, type Failure, type Failures, KIND_STATUS } from './api-contract.js';
 import { fieldsOf } from './fields/field.js';
 
-const text = (maxLength: number) => ({ type: 'string' as const, maxLength });
+export const textHeader = (description: string, maxLength: number) => ({
+  description,
+  schema: { type: 'string' as const, maxLength },
+});
 
 export const FILE_HEADERS = {
-  ETag: { description: 'Identifies the content of the file', schema: text(128) },
+  ETag: textHeader('Identifies the content of the file', 128),
   'Accept-Ranges': {
     description: 'Byte ranges are supported',
     schema: { type: 'string' as const, enum: ['bytes'] },
   },
-  'Cache-Control': { description: 'Who may cache the file', schema: text(255) },
+  'Cache-Control': textHeader('Who may cache the file', 255),
 };
 
 /** Failures of every route. */
@@ -70,7 +73,7 @@ const LIST: Failures = { notAcceptable: '`Accept` asks for CSV or NDJSON alone, 
 const FILE: Failures = {
   rangeNotSatisfiable: {
     description: 'The range is malformed, or outside the file',
-    headers: { ...FILE_HEADERS, 'Content-Range': { description: 'The size of the file', schema: text(64) } },
+    headers: { ...FILE_HEADERS, 'Content-Range': textHeader('The size of the file', 64) },
   },
 };
 

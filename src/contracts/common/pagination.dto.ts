@@ -1,11 +1,11 @@
 import { Integer } from './fields/decorators.js';
-import { example, inQuery, min, optional, range } from './fields/options.js';
+import { example, inQuery, min, optional, between } from './fields/options.js';
 
 export const DEFAULT_PAGE_SIZE = 20;
 export const MAX_PAGE_SIZE = 100;
 
 export const PageSize = () =>
-  Integer('Items per page', range(1, MAX_PAGE_SIZE), { default: DEFAULT_PAGE_SIZE }, inQuery, optional);
+  Integer('Items per page', between(1, MAX_PAGE_SIZE), { default: DEFAULT_PAGE_SIZE }, inQuery, optional);
 
 /** `page` and `pageSize` of every list (section 8, decision 43). */
 export class PageQuery {

@@ -4,7 +4,7 @@ export interface ErrorHelp {
   readonly remedy: string;
 }
 
-const help = (cause: string, remedy: string): ErrorHelp => ({ cause, remedy });
+export const help = (cause: string, remedy: string): ErrorHelp => ({ cause, remedy });
 
 const SYNCHRONISE =
   'Send your own id, as your Site interface lists it. The platform reads your sites again: send the ticket again in a minute, with another `Idempotency-Key`.';

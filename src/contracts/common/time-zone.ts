@@ -18,10 +18,23 @@ const REGION = /^(?!systemv\/)[a-z][\w+-]*(\/[\w+-]+)+$/i;
  * that none is read.
  */
 const MEANT: Readonly<Record<string, string>> = {
-  ...{ AST: 'America/Halifax', EST: 'America/New_York', EDT: 'America/New_York', CST: 'America/Chicago' },
-  ...{ CDT: 'America/Chicago', MST: 'America/Denver', MDT: 'America/Denver', PST: 'America/Los_Angeles' },
-  ...{ PDT: 'America/Los_Angeles', AKST: 'America/Anchorage', HST: 'Pacific/Honolulu', BST: 'Europe/London' },
-  ...{ IST: 'Asia/Kolkata', CET: 'Europe/Berlin', CEST: 'Europe/Berlin', JST: 'Asia/Tokyo', AEST: 'Australia/Sydney' },
+  AST: 'America/Halifax',
+  EST: 'America/New_York',
+  EDT: 'America/New_York',
+  CST: 'America/Chicago',
+  CDT: 'America/Chicago',
+  MST: 'America/Denver',
+  MDT: 'America/Denver',
+  PST: 'America/Los_Angeles',
+  PDT: 'America/Los_Angeles',
+  AKST: 'America/Anchorage',
+  HST: 'Pacific/Honolulu',
+  BST: 'Europe/London',
+  IST: 'Asia/Kolkata',
+  CET: 'Europe/Berlin',
+  CEST: 'Europe/Berlin',
+  JST: 'Asia/Tokyo',
+  AEST: 'Australia/Sydney',
 };
 
 /** Reads a zone: an IANA name with its region in any case, `UTC`, `GMT`, or an offset `-06:00`, east being positive. */

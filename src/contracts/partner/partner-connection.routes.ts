@@ -1,7 +1,7 @@
 import { RECORDING_ROUTES } from '../admin/recordings.routes.js';
 import { RecordingFilters, StoredRecording } from '../admin/recording.dto.js';
-import { FOR_PARTNERS, list, own } from '../admin/route-helpers.js';
-import { IdParam, listOf } from '../admin/list.dto.js';
+import { FOR_PARTNERS, list, own, ownOne } from '../admin/route-helpers.js';
+import { listOf } from '../admin/list.dto.js';
 import { SyncChange, SyncChangeQuery } from '../admin/sync-change.dto.js';
 import { QuarantinedRecord, QuarantineQuery } from '../admin/sync-refusal.dto.js';
 import { SyncRun, SyncRunFilters } from '../admin/sync-run.dto.js';
@@ -13,9 +13,7 @@ import type { RouteDefinition } from '../common/api-contract.js';
 
 const OTHER_KEY = 'The key is not that of a connection';
 const OF_CONNECTIONS = { notFound: OTHER_KEY };
-const ofOwn = (noun: string) => ({
-  notFound: `No ${noun} of the connection has this id, or ${OTHER_KEY.toLowerCase()}`,
-});
+const noneOf = (noun: string) => `No ${noun} of the connection has this id, or ${OTHER_KEY.toLowerCase()}`;
 const forKeys = (description: string) => `${description} For keys of a connection.`;
 
 /** How the platform reads a partner who hosts Site or Vision: for the key of that connection, and of it alone. */
@@ -27,30 +25,24 @@ export const PARTNER_CONNECTION_ROUTES = {
     response: listOf(SyncRun),
     fails: OF_CONNECTIONS,
   }),
-  getOwnSyncRun: own(SYNC_RUN_ROUTES.getSyncRun, {
+  getOwnSyncRun: ownOne(SYNC_RUN_ROUTES.getSyncRun, noneOf('run'), {
     summary: 'Read a synchronisation run of the connection',
     description: forKeys(SYNC_RUN_ROUTES.getSyncRun.description),
-    params: IdParam,
     response: SyncRun,
-    fails: ofOwn('run'),
   }),
-  listOwnSyncRunChanges: own(SYNC_RUN_ROUTES.listSyncRunChanges, {
+  listOwnSyncRunChanges: ownOne(SYNC_RUN_ROUTES.listSyncRunChanges, noneOf('run'), {
     summary: 'List what a run of the connection changed',
     description: forKeys(SYNC_RUN_ROUTES.listSyncRunChanges.description),
-    params: IdParam,
     query: SyncChangeQuery,
     response: listOf(SyncChange),
     csv: true,
-    fails: ofOwn('run'),
   }),
-  listOwnQuarantinedRecords: own(SYNC_RUN_ROUTES.listQuarantinedRecords, {
+  listOwnQuarantinedRecords: ownOne(SYNC_RUN_ROUTES.listQuarantinedRecords, noneOf('run'), {
     summary: 'List the quarantined and flagged records of a run of the connection',
     description: forKeys(SYNC_RUN_ROUTES.listQuarantinedRecords.description),
-    params: IdParam,
     query: QuarantineQuery,
     response: listOf(QuarantinedRecord),
     csv: true,
-    fails: ofOwn('run'),
   }),
   listOwnFindings: list(FOR_PARTNERS, '/findings', VisionFinding, VisionFindingFilters, {
     summary: 'List the errors in the video lists of the connection',
@@ -80,18 +72,15 @@ export const PARTNER_CONNECTION_ROUTES = {
     csv: true,
     fails: OF_CONNECTIONS,
   }),
-  getOwnRecording: own(RECORDING_ROUTES.getRecording, {
+  getOwnRecording: ownOne(RECORDING_ROUTES.getRecording, noneOf('recording'), {
     summary: 'Read a recording of the connection',
     description: forKeys(RECORDING_ROUTES.getRecording.description),
-    params: IdParam,
     response: StoredRecording,
-    fails: ofOwn('recording'),
   }),
-  retryOwnRecording: own(RECORDING_ROUTES.retryRecording, {
+  retryOwnRecording: ownOne(RECORDING_ROUTES.retryRecording, noneOf('recording'), {
     summary: 'Fetch a recording of the connection again',
     description: forKeys(RECORDING_ROUTES.retryRecording.description),
-    params: IdParam,
     response: StoredRecording,
-    fails: { ...RECORDING_ROUTES.retryRecording.fails, ...ofOwn('recording') },
+    fails: RECORDING_ROUTES.retryRecording.fails,
   }),
 } as const satisfies Readonly<Record<string, RouteDefinition>>;

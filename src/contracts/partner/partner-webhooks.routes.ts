@@ -12,11 +12,11 @@ import {
 } from '../admin/webhook-endpoint.dto.js';
 import { DryRunQuery } from '../admin/fields.js';
 import { IdParam, listOf, ListQuery } from '../admin/list.dto.js';
-import { FOR_PARTNERS, own, route } from '../admin/route-helpers.js';
+import { FOR_PARTNERS, own, ownOne, route } from '../admin/route-helpers.js';
 import { WEBHOOK_ROUTES } from '../admin/webhooks.routes.js';
 import type { RouteDefinition } from '../common/api-contract.js';
 import { Integer, Name, Text } from '../common/fields/decorators.js';
-import { example, max, optional, range } from '../common/fields/options.js';
+import { example, max, optional, between } from '../common/fields/options.js';
 import { MAX_REQUEST_ID_LENGTH } from '../vision/vision.dto.js';
 
 /** Pokes of a connection that an instance takes in a minute. */
@@ -24,7 +24,7 @@ export const MAX_POKES_PER_MINUTE = 60;
 
 /** What is ready. */
 export class Poke {
-  @Text("The partner's id of a clip request", range(1, MAX_REQUEST_ID_LENGTH), optional, example('req-4711'))
+  @Text("The partner's id of a clip request", between(1, MAX_REQUEST_ID_LENGTH), optional, example('req-4711'))
   requestId?: string;
   @Name('A truck with new continuous recordings', max(MAX_PARTNER_ID), optional, example('TRUCK-7')) truckId?: string;
 }
@@ -41,7 +41,7 @@ const POKES = {
 const of = (text: string) =>
   `${text} For the hauler or connection of the key: endpoints that its predecessors created before a rotation belong to it too.`;
 
-const NO_ENDPOINT = { notFound: 'No endpoint has this id' };
+const NO_ENDPOINT = 'No endpoint has this id';
 
 /** Webhooks of a partner with its own key, and its word that something is ready. */
 export const PARTNER_WEBHOOK_ROUTES = {
@@ -58,37 +58,25 @@ export const PARTNER_WEBHOOK_ROUTES = {
     query: ListQuery,
     response: listOf(WebhookEndpoint),
   }),
-  getOwnWebhookEndpoint: own(WEBHOOK_ROUTES.getWebhookEndpoint, {
-    params: IdParam,
+  getOwnWebhookEndpoint: ownOne(WEBHOOK_ROUTES.getWebhookEndpoint, NO_ENDPOINT, {
     description: of('Without its secret.'),
     response: WebhookEndpoint,
-    fails: NO_ENDPOINT,
   }),
-  updateOwnWebhookEndpoint: own(WEBHOOK_ROUTES.updateWebhookEndpoint, {
-    params: IdParam,
+  updateOwnWebhookEndpoint: ownOne(WEBHOOK_ROUTES.updateWebhookEndpoint, NO_ENDPOINT, {
     body: ChangeOwnWebhookEndpoint,
     examples: WEBHOOK_ENDPOINT_CHANGES,
     response: WebhookEndpoint,
-    fails: NO_ENDPOINT,
   }),
-  deleteOwnWebhookEndpoint: own(WEBHOOK_ROUTES.deleteWebhookEndpoint, {
-    params: IdParam,
+  deleteOwnWebhookEndpoint: ownOne(WEBHOOK_ROUTES.deleteWebhookEndpoint, NO_ENDPOINT, {
     query: DryRunQuery,
     preview: WebhookEndpointRemoval,
-    fails: NO_ENDPOINT,
   }),
-  testOwnWebhookEndpoint: own(WEBHOOK_ROUTES.testWebhookEndpoint, {
-    params: IdParam,
-    response: WebhookDelivery,
-    fails: NO_ENDPOINT,
-  }),
-  rotateOwnWebhookSecret: own(WEBHOOK_ROUTES.rotateWebhookSecret, {
-    params: IdParam,
+  testOwnWebhookEndpoint: ownOne(WEBHOOK_ROUTES.testWebhookEndpoint, NO_ENDPOINT, { response: WebhookDelivery }),
+  rotateOwnWebhookSecret: ownOne(WEBHOOK_ROUTES.rotateWebhookSecret, NO_ENDPOINT, {
     body: RotateWebhookSecret,
     isBodyOptional: true,
     response: IssuedWebhookEndpoint,
     isSecret: true,
-    fails: NO_ENDPOINT,
   }),
   listOwnWebhookDeliveries: own(WEBHOOK_ROUTES.listWebhookDeliveries, {
     description: of('Newest first, with the last answer of the receiver.'),

@@ -10,7 +10,7 @@ import {
   Time,
   Uuid,
 } from '../common/fields/decorators.js';
-import { example, max, optional, range } from '../common/fields/options.js';
+import { example, max, optional, between } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
 
 export const UNITS_OF_MEASURE = ['Ton', 'Gallon', 'Pound', 'Kilogram', 'Cubic Yard', 'Cubic Meter', 'Item'] as const;
@@ -39,7 +39,7 @@ export class FlowData {
 /** Body of `POST /platform-api/v1/tickets` (section 2.2; limits by decision 9). */
 export class CreateScaleTicketRequest {
   @Uuid("Identifier of the disposal site in the partner's system", SITE_ID) siteId!: string;
-  @NestedList('The weighed materials', MaterialItem, range(1, 1000)) materials!: MaterialItem[];
+  @NestedList('The weighed materials', MaterialItem, between(1, 1000)) materials!: MaterialItem[];
   @Nested('Weighing on the way in', FlowData, optional) inboundFlow?: FlowData;
   @Nested('Weighing on the way out', FlowData, optional) outboundFlow?: FlowData;
   @TextMap(

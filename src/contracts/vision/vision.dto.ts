@@ -1,6 +1,6 @@
 import { MAX_PARTNER_ID } from '../common/answer-limits.js';
 import { Flag, Integer, Nested, NestedList, OneOf, Text, Time } from '../common/fields/decorators.js';
-import { example, inQuery, max, optional, range, type TextOptions } from '../common/fields/options.js';
+import { example, inQuery, max, optional, between, type TextOptions } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery, Pagination } from '../common/pagination.dto.js';
 import { DEMO_HAULER_ID } from '../common/demo.js';
@@ -14,12 +14,12 @@ export const MAX_CLIP_GAPS = 1000;
 export const MAX_DURATION_SECONDS = 31_536_000;
 
 /** Of a caller of ours, whose names are in the keys of tables. */
-const IDENTIFIER = range(1, 255);
+const IDENTIFIER = between(1, 255);
 /** The contract has no limit (section 2.5a), but the URL of a list request has. */
 export const MAX_REQUEST_ID_LENGTH = MAX_PARTNER_ID;
 /** Of a partner (decision 38). */
-const LISTED = range(1, MAX_PARTNER_ID);
-const REQUEST_ID = range(1, MAX_REQUEST_ID_LENGTH);
+const LISTED = between(1, MAX_PARTNER_ID);
+const REQUEST_ID = between(1, MAX_REQUEST_ID_LENGTH);
 const REQUEST_EXAMPLE = example('019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e');
 const MESSAGE = max(10_000);
 
@@ -80,7 +80,7 @@ export class Recording {
   @Text(
     'Address of the file until `expiresAt`, for `GET` without an API key; `Range` and `If-Range` are supported. ' +
       'After `expiresAt` the response is 410, and the list has a new link',
-    range(1, 8192),
+    between(1, 8192),
     { format: 'uri' },
     example('https://video.example.com/files/019a8b7c?signature=4f1c'),
   )

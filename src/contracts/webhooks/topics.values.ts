@@ -12,7 +12,6 @@ export interface Topic {
   readonly data: EventData;
   /** One sentence for people; `{name}` stands for a member of `data`. */
   readonly sentence: string;
-  /** The page of the console. */
   readonly page: string;
   /** The call that returns the truth. */
   readonly readBy: string;

@@ -51,7 +51,11 @@ export function oidcSettings(variables: OidcVariables): OidcSettings | undefined
   if (roles === undefined || publicUrl === undefined) return undefined;
   const base = publicUrl.replace(/\/+$/, '');
   return {
-    ...{ issuer, clientId, clientSecret, roles, roleClaim: variables.OIDC_ROLE_CLAIM },
+    issuer,
+    clientId,
+    clientSecret,
+    roles,
+    roleClaim: variables.OIDC_ROLE_CLAIM,
     redirectUri: `${base}/console/api/oidc/callback`,
     consoleUrl: `${base}/console/`,
     isInsecure: isHttp(issuer),

@@ -4,7 +4,7 @@ import type { ResolvedEnv } from './env.js';
 const MIN_LENGTH = 12;
 
 /** Credentials of the storage, which the AWS SDK reads by itself. */
-export const STORAGE_VARIABLES = ['AWS_SECRET_ACCESS_KEY', 'AWS_ACCESS_KEY_ID', 'AWS_SESSION_TOKEN'];
+const STORAGE_VARIABLES = ['AWS_SECRET_ACCESS_KEY', 'AWS_ACCESS_KEY_ID', 'AWS_SESSION_TOKEN'];
 
 type SecretVariables = Pick<
   ResolvedEnv,

@@ -26,7 +26,6 @@ export function parseStorageUrl(text: string): FileStorageConfig | S3StorageConf
   throw new EnvError('must begin with file: or s3://, as in STORAGE_URL=s3://bucket/prefix');
 }
 
-/** The parser of the variable. */
 export const storageUrl: Parse<string> = (text) => {
   parseStorageUrl(text);
   return text;

@@ -2,7 +2,7 @@ import { AppError, type Overload, unavailable } from '../errors/app-error.js';
 import { inBackground } from '../errors/background.js';
 import { LockedEntries } from './locked-entries.js';
 import { type Entry, NEXT_LOCK_TIMEOUT_MS, settleBatch, type Write } from './settle-batch.js';
-import { type Owner, Turns } from './turns.js';
+import { type Sender, Turns } from './turns.js';
 
 const MIB = 1024 * 1024;
 
@@ -29,8 +29,8 @@ export interface BatchOptions<Value> {
   readonly overload: Overload;
   /** Batches that run at the same time. */
   readonly maxRunning: number;
-  /** The names of the rows that a value writes: values with a common one wait for the same lock. */
-  readonly rowsOf: (value: Value) => readonly string[];
+  /** The names of the lockNames that a value writes: values with a common one wait for the same lock. */
+  readonly lockNamesOf: (value: Value) => readonly string[];
 }
 
 /**
@@ -56,16 +56,21 @@ export class Batcher<Value, Result> {
   ) {}
 
   /**
-   * Rejects with `unavailable` if too much of this owner is waiting, if another transaction holds a row for 3 s, or if there is no
+   * Rejects with `unavailable` if too much of this sender is waiting, if another transaction holds a row for 3 s, or if there is no
    * result in time; with `tooLarge` if it could never wait.
    */
-  submit(value: Value, bytes: number, owner: Owner): Promise<Result> {
+  submit(value: Value, bytes: number, sender: Sender): Promise<Result> {
     if (bytes > MAX_WAITING_BYTES) return Promise.reject(tooLarge());
     const result = new Promise<Result>((resolve, reject) => {
-      const entry = new QueuedEntry(this, { value, bytes, owner, rows: this.options.rowsOf(value) }, resolve, reject);
+      const entry = new QueuedEntry(
+        this,
+        { value, bytes, sender, lockNames: this.options.lockNamesOf(value) },
+        resolve,
+        reject,
+      );
       this.open.add(entry);
       this.timer ??= setTimeout(() => this.sweep(), SWEEP_MS).unref();
-      if (this.locked.includes(entry.rows)) entry.setApart();
+      if (this.locked.includes(entry.lockNames)) entry.setApart();
       else for (const refused of this.queue.push(entry)) refused.reject(this.overloaded());
       this.schedule();
     });
@@ -161,29 +166,29 @@ export class Batcher<Value, Result> {
 interface Submitted<Value> {
   readonly value: Value;
   readonly bytes: number;
-  readonly owner: Owner;
-  readonly rows: readonly string[];
+  readonly sender: Sender;
+  readonly lockNames: readonly string[];
 }
 
 class QueuedEntry<Value, Result> implements Entry<Value, Result> {
   readonly value: Value;
   readonly bytes: number;
-  readonly owner: Owner;
-  readonly rows: readonly string[];
+  readonly sender: Sender;
+  readonly lockNames: readonly string[];
   readonly since = performance.now();
   /** Its caller has an answer. */
   isOver = false;
 
   constructor(
     private readonly batcher: Batcher<Value, Result>,
-    { value, bytes, owner, rows }: Submitted<Value>,
+    { value, bytes, sender, lockNames }: Submitted<Value>,
     private readonly resolveCaller: (result: Result) => void,
     private readonly rejectCaller: (error: unknown) => void,
   ) {
     this.value = value;
     this.bytes = bytes;
-    this.owner = owner;
-    this.rows = rows;
+    this.sender = sender;
+    this.lockNames = lockNames;
   }
 
   resolve(result: Result): void {

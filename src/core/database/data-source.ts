@@ -1,4 +1,4 @@
-import type { DataSourceOptions } from 'typeorm';
+import { type DataSourceOptions, getMetadataArgsStorage } from 'typeorm';
 import type { Database } from './database.js';
 import { driverOver } from './typeorm-driver.js';
 
@@ -18,3 +18,9 @@ export const createDataSourceOptions = (
   installExtensions: false,
   logging: false,
 });
+
+/** The columns of an entity, in the order in which its class has them, each with its property. */
+export const columnsOf = <Row>(entity: new () => Row): readonly (readonly [name: string, property: keyof Row])[] =>
+  getMetadataArgsStorage()
+    .filterColumns(entity)
+    .map(({ propertyName, options }) => [options.name ?? propertyName, propertyName as keyof Row]);

@@ -5,7 +5,7 @@ import { invalid } from '../errors/app-error.js';
 import { type CursorParts, cursorOf, filtersOf, invalidCursor, partsOf } from './cursor.js';
 import { listedHaulers, refuseLimited } from './hauler-limit.js';
 import { isUnreadableValue } from './postgres-errors.js';
-import { onlyRow, type Sql } from './sql.js';
+import { type Sql } from './sql.js';
 
 /** Rows are counted, and pages are numbered, up to this row. A cursor goes on without a limit. */
 export const LAST_ROW = 10_000;
@@ -168,12 +168,10 @@ async function read<Row>(
 async function count(database: Sql, { sql, parameters, key, order }: SqlList): Promise<number> {
   // In the order of the list, so that PostgreSQL reads an index and stops.
   const orderBy = key.map((column) => `list.${column} ${order}`).join(', ');
-  const counted = onlyRow(
-    await database.query<{ rows: number }>(
-      `SELECT count(*)::int AS rows FROM (
+  const counted = await database.only<{ rows: number }>(
+    `SELECT count(*)::int AS rows FROM (
        SELECT FROM (${armsOf(sql, `ORDER BY ${orderBy} LIMIT ${LAST_ROW + 1}`)}) AS counted LIMIT ${LAST_ROW + 1}) AS counted`,
-      [...parameters],
-    ),
+    [...parameters],
   );
   return counted.rows;
 }

@@ -12,8 +12,8 @@ const RETRY_MS = 100;
 const MAX_ENTRIES = 128;
 
 interface Lockable {
-  /** The names of the rows that it writes. */
-  readonly rows: readonly string[];
+  /** The names of the lockNames that it writes. */
+  readonly lockNames: readonly string[];
   /** When it arrived, by `performance.now()`. */
   readonly since: number;
   readonly isOver: boolean;
@@ -21,7 +21,7 @@ interface Lockable {
 }
 
 /**
- * Entries whose rows another transaction has locked. Each is tried again by itself, apart from the batches, so that nobody else
+ * Entries whose lockNames another transaction has locked. Each is tried again by itself, apart from the batches, so that nobody else
  * waits for the lock (decisions 67 and 73).
  */
 export class LockedEntries<E extends Lockable> {
@@ -31,10 +31,10 @@ export class LockedEntries<E extends Lockable> {
   /** `attempt` leaves an entry open if its row is still locked. */
   constructor(private readonly attempt: (entry: E) => Promise<void>) {}
 
-  /** Whether an entry with these rows would wait for one that is here. */
-  includes(rows: readonly string[]): boolean {
+  /** Whether an entry with these lockNames would wait for one that is here. */
+  includes(lockNames: readonly string[]): boolean {
     if (this.entries.size === 0 || this.entries.size >= MAX_ENTRIES) return false;
-    return [...this.entries].some((entry) => entry.rows.some((row) => rows.includes(row)));
+    return [...this.entries].some((entry) => entry.lockNames.some((name) => lockNames.includes(name)));
   }
 
   add(entry: E): void {

@@ -8,7 +8,7 @@ import { thisRelease } from './release.js';
 import { schemaFault } from './schema-faults.js';
 import { appliedMigrations, findOpenTransactions, recordRelease } from './schema.repository.js';
 import type { Session } from './session.js';
-import { onlyRow, type Sql } from './sql.js';
+import { type Sql } from './sql.js';
 import { driverOver } from './typeorm-driver.js';
 
 /** An arbitrary number: all instances of this service use the same advisory lock. */
@@ -35,6 +35,8 @@ const SILENT_MS = 5_000;
 export interface MigrateOptions {
   readonly migrations?: typeof MIGRATIONS;
   readonly release?: ReturnType<typeof thisRelease>;
+  /** Called before the first pending migration. An error leaves the database as it is. */
+  readonly before?: (database: Sql) => Promise<void>;
   /** Gets a sentence for the operator where something is waited for. */
   readonly report?: (sentence: string) => void;
 }
@@ -48,7 +50,7 @@ export interface MigrateOptions {
  * feature, or this version cannot use the database.
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {
-  const { migrations = MIGRATIONS, release = thisRelease(), report = ignore } = options;
+  const { migrations = MIGRATIONS, release = thisRelease(), report = () => undefined } = options;
   const pool = migrationPool(databaseUrl);
   try {
     const assertUsable = async () => {
@@ -57,6 +59,7 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
     };
     await assertUsable();
     if ((await pendingMigrations(pool, migrations)).length === 0) return [];
+    await options.before?.(pool);
     const applied = await withMigrationLock(pool, report, async () => {
       const names = await pool.use((session) => applyPending(session, pool, migrations, report));
       // The restore of an older backup begins with fewer migrations.
@@ -81,8 +84,6 @@ const LACKING: ReadonlyMap<string | undefined, string> = new Map([
   [SQLSTATE.insufficientPrivilege, 'its role lacks a privilege'],
   [SQLSTATE.featureNotSupported, 'its server lacks a feature'],
 ]);
-
-const ignore = () => undefined;
 
 /**
  * For a start without migrations. Throws `StartupError` if this version cannot use the database. A database that is away may
@@ -180,7 +181,7 @@ async function withMigrationLock<T>(
   const attempt = async (transaction: Sql) => {
     // Without a parameter: a parameter makes pg open a portal, which keeps its snapshot until the transaction ends.
     const sql = `SELECT pg_try_advisory_xact_lock(${MIGRATION_LOCK}) AS locked`;
-    if (!onlyRow(await transaction.query<{ locked: boolean }>(sql)).locked) return undefined;
+    if (!(await transaction.only<{ locked: boolean }>(sql)).locked) return undefined;
     clearTimeout(timer);
     return { result: await work() };
   };

@@ -35,5 +35,4 @@ export function outageOf(error: unknown): DatabaseOutage | undefined {
   return state.startsWith('53') ? 'memory' : 'unreachable';
 }
 
-/** A sentence of `DATABASE_OUTAGES`. */
 export const outageSentence = (error: unknown): string => DATABASE_OUTAGES[outageOf(error) ?? 'unreachable'];

@@ -1,5 +1,5 @@
 import { type Partition, type PartitionedTable, partitionNamed, plannedPartitions } from './partitions.rules.js';
-import { onlyRow, type Sql } from './sql.js';
+import { type Sql } from './sql.js';
 
 /** An arbitrary number: instances create partitions one after the other. */
 const LOCK = 4_867_391_203;
@@ -7,7 +7,6 @@ const LOCK = 4_867_391_203;
 /** A reader of the table must not stop the writers that wait behind this for long. */
 const LOCK_TIMEOUT = "SET LOCAL lock_timeout = '2s'";
 
-/** The names of the partitions of a table. */
 export async function partitionsOf(database: Sql, { name }: PartitionedTable): Promise<string[]> {
   const rows = await database.query<{ name: string }>(
     `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
@@ -26,10 +25,9 @@ export async function partitionsAhead(database: Sql, table: PartitionedTable, no
 
 /** Counts the rows of the partition of the rest, up to a limit. */
 export async function rowsInRest(database: Sql, rest: string, limit: number): Promise<number> {
-  const row = onlyRow(
-    await database.query<{ rows: number }>(`SELECT count(*)::int AS rows FROM (SELECT FROM ${rest} LIMIT $1) AS some`, [
-      limit,
-    ]),
+  const row = await database.only<{ rows: number }>(
+    `SELECT count(*)::int AS rows FROM (SELECT FROM ${rest} LIMIT $1) AS some`,
+    [limit],
   );
   return row.rows;
 }
@@ -70,9 +68,7 @@ export async function createPartition(database: Sql, table: PartitionedTable, pa
 }
 
 export async function partitionExists(database: Sql, name: string): Promise<boolean> {
-  const row = onlyRow(
-    await database.query<{ exists: boolean }>('SELECT to_regclass($1::text) IS NOT NULL AS exists', [name]),
-  );
+  const row = await database.only<{ exists: boolean }>('SELECT to_regclass($1::text) IS NOT NULL AS exists', [name]);
   return row.exists;
 }
 

@@ -12,7 +12,7 @@ import {
 } from './postgres-errors.js';
 import { INSPECT_SQL, type Settings, startupOptions, withoutOptions } from './session-settings.js';
 import { Session, type TransactionSettings } from './session.js';
-import type { Sql, StatementOptions } from './sql.js';
+import { Sql, type StatementOptions } from './sql.js';
 
 /** How long a request waits for a new or free connection before the database counts as unavailable (decision 13). */
 const CONNECT_TIMEOUT_MS = 3000;
@@ -77,7 +77,7 @@ interface Inspection {
 export type ConnectionCounts = Readonly<Record<'open' | 'idle' | 'waiting', number>>;
 
 /** Connections for one kind of work, so that other work cannot use them up. The only place that opens connections. */
-export class Pool implements Sql {
+export class Pool extends Sql {
   private readonly logger = new Logger('Database');
   private readonly connectTimeoutMs: number;
   private readonly own: ReturnType<typeof withoutOptions>;
@@ -96,20 +96,12 @@ export class Pool implements Sql {
     readonly options: PoolOptions,
     private readonly onReadOnly: () => void = () => this.renew(),
   ) {
+    super();
     this.connectTimeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
     this.own = withoutOptions(options.databaseUrl);
     this.pool = this.open();
   }
 
-  async query<Row = unknown>(text: string, values?: readonly unknown[], options?: StatementOptions): Promise<Row[]> {
-    return (await this.run(text, values, options)).rows as Row[];
-  }
-
-  async change(text: string, values?: readonly unknown[], options?: StatementOptions): Promise<number> {
-    return (await this.run(text, values, options)).rowCount ?? 0;
-  }
-
-  /** Returns the result of pg. */
   run(text: string, values?: readonly unknown[], options?: StatementOptions): Promise<pg.QueryResult> {
     return this.attempted((session) => session.run(text, values, options));
   }
@@ -163,7 +155,7 @@ export class Pool implements Sql {
 
   /** Asks a connection whether its server takes writes. */
   async takesWrites(): Promise<boolean> {
-    const [state] = await this.query<Inspection>(INSPECT_SQL, []);
+    const state = await this.first<Inspection>(INSPECT_SQL, []);
     if (state?.isReadOnly === true) this.onReadOnly();
     return state?.isReadOnly === false;
   }

@@ -17,7 +17,6 @@ export const SQLSTATE = {
   insufficientPrivilege: '42501',
   undefinedTable: '42P01',
   undefinedColumn: '42703',
-  duplicateTable: '42P07',
   lockNotAvailable: '55P03',
   queryCanceled: '57014',
   diskFull: '53100',

@@ -25,18 +25,21 @@ export async function recordRelease(database: Sql, release: Release): Promise<vo
   );
 }
 
-/** Of the SECRETS_KEY of the database; undefined if no start has stored it yet. */
-export async function storedFingerprint(database: Sql): Promise<string | undefined> {
+/** Of the SECRETS_KEY of the database; null if no start has stored it yet, undefined in a schema that cannot store it. */
+export async function storedFingerprint(database: Sql): Promise<string | null | undefined> {
   const sql = 'SELECT secrets_key_fingerprint AS fingerprint FROM schema_version';
-  return (await database.query<{ fingerprint: string | null }>(sql))[0]?.fingerprint ?? undefined;
+  const rows = await unlessMissing(() => database.query<{ fingerprint: string | null }>(sql));
+  return rows === undefined ? undefined : (rows[0]?.fingerprint ?? null);
 }
 
-/** Stores it unless another instance was faster, and returns what is stored. A database without a record of its version keeps none. */
+/** Stores it unless another instance was faster, and returns what is stored. A database of a version without fingerprints keeps none. */
 export async function storeFingerprint(database: Sql, fingerprint: string): Promise<string> {
-  const [row] = await database.query<{ fingerprint: string }>(
-    `UPDATE schema_version SET secrets_key_fingerprint = coalesce(secrets_key_fingerprint, $1)
-     RETURNING secrets_key_fingerprint AS fingerprint`,
-    [fingerprint],
+  const row = await unlessMissing(() =>
+    database.first<{ fingerprint: string }>(
+      `UPDATE schema_version SET secrets_key_fingerprint = coalesce(secrets_key_fingerprint, $1)
+       RETURNING secrets_key_fingerprint AS fingerprint`,
+      [fingerprint],
+    ),
   );
   return row?.fingerprint ?? fingerprint;
 }
@@ -59,11 +62,14 @@ export async function findOpenTransactions(database: Sql): Promise<string[]> {
   return rows.map(({ name, pid, seconds }) => `${name} (process ${pid}, ${seconds} s)`);
 }
 
-async function unlessMissing<T>(select: () => Promise<T>): Promise<T | undefined> {
+/** Returns undefined if the schema, of an earlier version, lacks the table or column. */
+export async function unlessMissing<T>(statement: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await select();
+    return await statement();
   } catch (error) {
-    if (sqlState(error) === SQLSTATE.undefinedTable) return undefined;
+    if (MISSING.has(sqlState(error))) return undefined;
     throw error;
   }
 }
+
+const MISSING: ReadonlySet<string | undefined> = new Set([SQLSTATE.undefinedTable, SQLSTATE.undefinedColumn]);

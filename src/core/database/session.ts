@@ -1,10 +1,10 @@
 import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
-import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
+import { from as copyFrom } from 'pg-copy-streams';
 import { expectReplicated } from './local-commit.js';
 import { asDatabaseError, endsConnection, isLostStatement, isReadOnlyServer } from './postgres-errors.js';
 import { beginSql, beginWithoutSessionSql, type Settings } from './session-settings.js';
-import type { Sql, StatementOptions } from './sql.js';
+import { Sql, type StatementOptions } from './sql.js';
 import { nameOf, sendAll, type TimedQuery, WatchedRows } from './statement.js';
 
 /** The client waits this much longer than the server's timeout; after that the connection counts as dead. */
@@ -35,7 +35,7 @@ export interface TransactionSettings {
 }
 
 /** One connection in use. The only place that sends statements and translates errors of pg. */
-export class Session implements Sql {
+export class Session extends Sql {
   /** Its server has refused a write. */
   isReadOnly = false;
   /** A pooler has run a prepared statement in another session than the one that prepared it. */
@@ -50,18 +50,10 @@ export class Session implements Sql {
     private readonly client: pg.PoolClient,
     private readonly rules: SessionRules,
   ) {
+    super();
     this.timeoutMs = rules.statementTimeoutMs;
   }
 
-  async query<Row = unknown>(text: string, values?: readonly unknown[], options?: StatementOptions): Promise<Row[]> {
-    return (await this.run(text, values, options)).rows as Row[];
-  }
-
-  async change(text: string, values?: readonly unknown[], options?: StatementOptions): Promise<number> {
-    return (await this.run(text, values, options)).rowCount ?? 0;
-  }
-
-  /** Returns the result of pg. */
   run(
     text: string,
     values?: readonly unknown[],
@@ -80,20 +72,6 @@ export class Session implements Sql {
     await this.guard(() => pipeline(source, this.client.query(copyFrom(text)))).catch((error: unknown) => {
       throw source.error ?? error;
     });
-  }
-
-  /** The output of a statement `COPY … TO STDOUT`, in its text format. For pools that are not pipelined. */
-  async *copyOut(text: string): AsyncGenerator<Buffer> {
-    let isComplete = false;
-    try {
-      yield* this.client.query(copyTo(text)) as AsyncIterable<Buffer>;
-      isComplete = true;
-    } catch (cause) {
-      throw this.failure(cause);
-    } finally {
-      // The rest of the output is on the connection.
-      if (!isComplete) this.isLost = true;
-    }
   }
 
   /** `copyIn`, and then statements without parameters, as one transaction in one round trip. */

@@ -1,17 +1,36 @@
+import type { QueryResult } from 'pg';
+
 export interface StatementOptions {
   /** Keep the statement prepared. Its text must then be one of a fixed set. */
   readonly prepared?: boolean;
 }
 
 /** Runs statements: each one by itself, or all in one transaction. */
-export interface Sql {
+export abstract class Sql<Options extends StatementOptions = StatementOptions> {
+  /** Returns the result of pg. */
+  abstract run(text: string, values?: readonly unknown[], options?: Options): Promise<QueryResult>;
+
   /** Returns the rows: of a SELECT, or of RETURNING. */
-  query<Row = unknown>(text: string, values?: readonly unknown[], options?: StatementOptions): Promise<Row[]>;
+  async query<Row = unknown>(text: string, values?: readonly unknown[], options?: Options): Promise<Row[]> {
+    return (await this.run(text, values, options)).rows as Row[];
+  }
+
+  /** Returns the first row, if there is one. */
+  async first<Row>(text: string, values?: readonly unknown[], options?: Options): Promise<Row | undefined> {
+    return (await this.query<Row>(text, values, options))[0];
+  }
+
+  /** Returns the row of a statement that always has one, such as an aggregate. */
+  async only<Row>(text: string, values?: readonly unknown[], options?: Options): Promise<Row> {
+    return onlyRow(await this.query<Row>(text, values, options));
+  }
+
   /** Returns how many rows an INSERT, UPDATE or DELETE has changed. */
-  change(text: string, values?: readonly unknown[], options?: StatementOptions): Promise<number>;
+  async change(text: string, values?: readonly unknown[], options?: Options): Promise<number> {
+    return (await this.run(text, values, options)).rowCount ?? 0;
+  }
 }
 
-/** The row of a statement that always has one, such as an aggregate. */
 export function onlyRow<Row>([row]: readonly Row[]): Row {
   if (row === undefined) throw new TypeError('the statement has no row');
   return row;

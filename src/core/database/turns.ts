@@ -1,9 +1,9 @@
 /** Who has sent an item: a hauler, and one of its keys. */
-export type Owner = readonly [hauler: string, key: string];
+export type Sender = readonly [hauler: string, key: string];
 
 interface Item {
   readonly bytes: number;
-  readonly owner: Owner;
+  readonly sender: Sender;
 }
 
 /** What an item costs beside its bytes: a small push costs the service as much as these bytes of a large one. */
@@ -39,7 +39,7 @@ export class Turns<I extends Item> {
 
   /** Returns the items that are refused for this one, which may be itself. */
   push(item: I): I[] {
-    const [hauler, key] = item.owner;
+    const [hauler, key] = item.sender;
     const lines = this.haulers.get(hauler) ?? { byKey: new Map<string, Line<I>>(), cost: 0 };
     const line = lines.byKey.get(key) ?? { items: [], cost: 0 };
     line.items.push(item);
@@ -47,7 +47,7 @@ export class Turns<I extends Item> {
     this.haulers.set(hauler, lines);
     this.count(item, lines, line, 1);
     const refused: I[] = [];
-    while (this.size > this.maxItems || this.bytes > this.maxBytes) refused.push(this.evict(item.owner));
+    while (this.size > this.maxItems || this.bytes > this.maxBytes) refused.push(this.evict(item.sender));
     return refused;
   }
 
@@ -74,7 +74,7 @@ export class Turns<I extends Item> {
 
   /** Removes the first item of its key, and puts key and hauler at the end. */
   private endTurn(item: I, lines: Lines<I>): void {
-    const [hauler, key] = item.owner;
+    const [hauler, key] = item.sender;
     const line = lines.byKey.get(key)!;
     line.items.shift();
     lines.byKey.delete(key);
@@ -84,8 +84,8 @@ export class Turns<I extends Item> {
     this.count(item, lines, line, -1);
   }
 
-  /** Removes the newest item of the heaviest owner. `owner` goes first where others are no heavier. */
-  private evict([ownHauler, ownKey]: Owner): I {
+  /** Removes the newest item of the heaviest sender. `sender` goes first where others are no heavier. */
+  private evict([ownHauler, ownKey]: Sender): I {
     const hauler = heaviest(this.haulers, ownHauler);
     const lines = this.haulers.get(hauler)!;
     const key = heaviest(lines.byKey, ownKey);

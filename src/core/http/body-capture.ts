@@ -69,7 +69,6 @@ export class BodyCapture {
     return this.wire?.bytes ?? this.sizeBytes;
   }
 
-  /** Undefined for an empty body. */
   kept(): KeptBody | undefined {
     if (this.sizeBytes === 0) return undefined;
     if (this.text !== undefined) return keptBody(this.text, this.maxBytes);

@@ -29,10 +29,10 @@ export class Connection {
   /** An error of the parser, which is answered after that response. */
   parseError: NodeJS.ErrnoException | undefined;
 
-  /** `owner` is the network of the caller, or the socket itself for a trusted proxy. */
+  /** `peer` is the network of the caller, or the socket itself for a trusted proxy. */
   constructor(
     readonly socket: Socket,
-    readonly owner: string | Socket,
+    readonly peer: string | Socket,
     readonly isReserved: boolean,
   ) {}
 
@@ -43,7 +43,7 @@ export class Connection {
 
   /** The lowest rank is closed first for another connection; undefined while the service works for this one. */
   get closingRank(): number | undefined {
-    if (this.current === undefined) return this.owner === this.socket ? 1 : 0;
+    if (this.current === undefined) return this.peer === this.socket ? 1 : 0;
     const { mayBeClosed = false } = (this.current.req as { readonly call?: Call }).call ?? {};
     return mayBeClosed || this.current.writableEnded ? 2 : undefined;
   }
@@ -74,16 +74,16 @@ export class Connections {
   admit(socket: Socket): Connection | undefined {
     const { connections, reservedConnections } = this.limits;
     const address = socket.remoteAddress ?? '';
-    const owner = this.isProxy(address) ? socket : ipKeyGenerator(address, IPV6_NETWORK_BITS);
-    const hasPlace = this.makePlace(owner);
+    const peer = this.isProxy(address) ? socket : ipKeyGenerator(address, IPV6_NETWORK_BITS);
+    const hasPlace = this.makePlace(peer);
     if (!hasPlace && this.all.size >= connections + reservedConnections) {
       socket.destroy();
       return undefined;
     }
-    const connection = new Connection(socket, owner, !hasPlace);
+    const connection = new Connection(socket, peer, !hasPlace);
     this.bySocket.set(socket, connection);
     this.all.add(connection);
-    this.countOf.set(owner, (this.countOf.get(owner) ?? 0) + 1);
+    this.countOf.set(peer, (this.countOf.get(peer) ?? 0) + 1);
     socket.once('close', () => this.remove(connection));
     return connection;
   }
@@ -99,10 +99,10 @@ export class Connections {
     this.unreadCheck ??= setTimeout(() => this.closeUnread(), UNREAD_CHECK_MS).unref();
   }
 
-  /** Closes another connection for that of `owner` if there are too many. Returns false if none can be closed. */
-  private makePlace(owner: string | Socket): boolean {
-    if ((this.countOf.get(owner) ?? 0) >= this.limits.connectionsPerAddress) {
-      return this.closeFirst((connection) => connection.owner === owner);
+  /** Closes another connection for that of `peer` if there are too many. Returns false if none can be closed. */
+  private makePlace(peer: string | Socket): boolean {
+    if ((this.countOf.get(peer) ?? 0) >= this.limits.connectionsPerAddress) {
+      return this.closeFirst((connection) => connection.peer === peer);
     }
     return this.all.size < this.limits.connections || this.closeFirst(() => true);
   }
@@ -124,18 +124,18 @@ export class Connections {
     const { unreadBytes: max } = this.limits;
     const unread = [...this.all].filter(({ unreadBytes }) => unreadBytes > 0);
     const bytesOf = new Map<string | Socket, number>();
-    const add = (owner: string | Socket, bytes: number) => bytesOf.set(owner, (bytesOf.get(owner) ?? 0) + bytes);
-    for (const { owner, unreadBytes } of unread) add(owner, unreadBytes);
+    const add = (peer: string | Socket, bytes: number) => bytesOf.set(peer, (bytesOf.get(peer) ?? 0) + bytes);
+    for (const { peer, unreadBytes } of unread) add(peer, unreadBytes);
     let total = unread.reduce((sum, { unreadBytes }) => sum + unreadBytes, 0);
     // A single response may be larger than the limits.
-    const lastOf = new Map(unread.map((connection) => [connection.owner, connection]));
+    const lastOf = new Map(unread.map((connection) => [connection.peer, connection]));
     const last = unread.at(-1);
     for (const connection of unread) {
-      const { owner, unreadBytes } = connection;
-      const hasTooMuch = (bytesOf.get(owner) ?? 0) > max / 4 && connection !== lastOf.get(owner);
+      const { peer, unreadBytes } = connection;
+      const hasTooMuch = (bytesOf.get(peer) ?? 0) > max / 4 && connection !== lastOf.get(peer);
       if (!hasTooMuch && (total <= max || connection === last)) continue;
       this.close(connection);
-      add(owner, -unreadBytes);
+      add(peer, -unreadBytes);
       total -= unreadBytes;
     }
   }
@@ -148,8 +148,8 @@ export class Connections {
   private remove(connection: Connection): void {
     if (!this.all.delete(connection)) return;
     this.bySocket.delete(connection.socket);
-    const count = (this.countOf.get(connection.owner) ?? 1) - 1;
-    if (count === 0) this.countOf.delete(connection.owner);
-    else this.countOf.set(connection.owner, count);
+    const count = (this.countOf.get(connection.peer) ?? 1) - 1;
+    if (count === 0) this.countOf.delete(connection.peer);
+    else this.countOf.set(connection.peer, count);
   }
 }

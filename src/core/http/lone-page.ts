@@ -13,9 +13,15 @@ button{font:inherit;padding:.6rem 1.1rem;border:1px solid var(--line);border-rad
 dl{display:grid;grid-template-columns:minmax(7rem,auto) 1fr;gap:.35rem 1rem;margin:0}
 dt,p.hint{color:var(--muted)}
 dd{margin:0;overflow-wrap:anywhere}
-table{width:100%;border-collapse:collapse;margin-top:1rem}
+table{width:100%;border-collapse:collapse}
+section>*+table{margin-top:1rem}
+thead th{border-top:0}
 th,td{text-align:left;padding:.4rem .5rem .4rem 0;border-top:1px solid var(--line);overflow-wrap:anywhere}
-td.number,th.number{text-align:right;white-space:nowrap}
+td.number,th.number{text-align:right}
+td.number,th.number,td.time{white-space:nowrap}
+td.event{display:flex;flex-wrap:wrap;gap:0 1rem}
+td.event>:first-child{flex:0 0 10rem}
+td.event>:last-child{flex:1 1 12rem}
 @media(max-width:30rem){dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.5rem}}
 `;
 

@@ -30,7 +30,7 @@ const LIMITS = 'haulbridge file limits';
 /** Of this process, by the address of the caller: its memory is the limit. */
 const fileAnswers = new Map<string, number>();
 /** Of `fileAnswers` one address may have this part. */
-const ADDRESS_SHARE = 1 / 4;
+const ADDRESS_PART = 1 / 4;
 
 export function setFileLimits(application: Application, limits: FileLimits): void {
   application.set(LIMITS, limits);
@@ -93,7 +93,7 @@ export function limitReader(request: Request, response: Response): void {
   const address = ipKeyGenerator(request.ip ?? '');
   const ofAddress = fileAnswers.get(address) ?? 0;
   const ofAll = [...fileAnswers.values()].reduce((sum, count) => sum + count, 0);
-  if (ofAll >= limits.fileAnswers || ofAddress >= Math.ceil(limits.fileAnswers * ADDRESS_SHARE)) {
+  if (ofAll >= limits.fileAnswers || ofAddress >= Math.ceil(limits.fileAnswers * ADDRESS_PART)) {
     throw unavailable('too many files are being sent; try again shortly', { retryAfterSeconds: 5 });
   }
   if (response.destroyed) return;

@@ -87,7 +87,7 @@ export async function keep(runner: Sql, answers: readonly KeptAnswer[]): Promise
 
 /** Deletes at most `limit` expired answers, without those that another statement has locked. Returns how many it deleted. */
 export async function deleteExpired(runner: Sql, limit: number): Promise<number> {
-  const count = await runner.change(
+  return runner.change(
     `WITH expired AS MATERIALIZED (
        SELECT hauler_id, path, key FROM idempotency_keys
         WHERE created_at <= now() - interval '${KEPT_FOR}'
@@ -96,7 +96,6 @@ export async function deleteExpired(runner: Sql, limit: number): Promise<number>
       WHERE (kept.hauler_id, kept.path, kept.key) = (expired.hauler_id, expired.path, expired.key)`,
     [limit],
   );
-  return count;
 }
 
 /** Claims keys that are new or too old. Sorted, so that batches wait for each other and cannot deadlock. */

@@ -19,47 +19,37 @@ export class Metrics {
     registers: [this.registry],
   });
 
-  readonly sandboxAnswers = new Counter({
-    name: 'sandbox_answers_total',
-    help: 'Requests on which a scenario of the sandbox acted, which no other metric of requests counts, by scenario',
-    labelNames: ['scenario'],
-    registers: [this.registry],
-  });
+  readonly sandboxAnswers = this.counter(
+    'sandbox_answers_total',
+    'Requests on which a scenario of the sandbox acted, which no other metric of requests counts, by scenario',
+    ['scenario'],
+  );
 
-  readonly tickets = new Counter({
-    name: 'tickets_total',
-    help: 'Processed ticket pushes by result, also those whose caller had already received 503; refused is 422',
-    labelNames: ['result'],
-    registers: [this.registry],
-  });
+  readonly tickets = this.counter(
+    'tickets_total',
+    'Processed ticket pushes by result, also those whose caller had already received 503; refused is 422',
+    ['result'],
+  );
 
-  readonly overloads = new Counter({
-    name: 'overload_refusals_total',
-    help: 'Requests refused with 503 because a limit of this instance was reached, by limit',
-    labelNames: ['reason'],
-    registers: [this.registry],
-  });
+  readonly overloads = this.counter(
+    'overload_refusals_total',
+    'Requests refused with 503 because a limit of this instance was reached, by limit',
+    ['reason'],
+  );
 
-  readonly unavailable = new Counter({
-    name: 'unavailable_answers_total',
-    help: 'Answers 503 by cause: what the database lacks, the storage, or a limit of this instance',
-    labelNames: ['cause'],
-    registers: [this.registry],
-  });
+  readonly unavailable = this.counter(
+    'unavailable_answers_total',
+    'Answers 503 by cause: what the database lacks, the storage, or a limit of this instance',
+    ['cause'],
+  );
 
-  readonly undeclaredAnswers = new Counter({
-    name: 'undeclared_answers_total',
-    help: 'Answers with a status that the contract of the operation does not list, which is an error of this service',
-    labelNames: ['operation', 'status'],
-    registers: [this.registry],
-  });
+  readonly undeclaredAnswers = this.counter(
+    'undeclared_answers_total',
+    'Answers with a status that the contract of the operation does not list, which is an error of this service',
+    ['operation', 'status'],
+  );
 
-  readonly syncRuns = new Counter({
-    name: 'sync_runs_total',
-    help: 'Finished site synchronisation runs by status',
-    labelNames: ['status'],
-    registers: [this.registry],
-  });
+  readonly syncRuns = this.counter('sync_runs_total', 'Finished site synchronisation runs by status', ['status']);
 
   readonly retentionFailures = new Counter({
     name: 'video_retention_failures_total',
@@ -67,12 +57,11 @@ export class Metrics {
     registers: [this.registry],
   });
 
-  readonly partnerCalls = new Counter({
-    name: 'partner_calls_total',
-    help: 'Calls to partners by interface and outcome: ok, the kind of failure after the last attempt, or sandbox for one that a scenario made',
-    labelNames: ['interface', 'outcome'],
-    registers: [this.registry],
-  });
+  readonly partnerCalls = this.counter(
+    'partner_calls_total',
+    'Calls to partners by interface and outcome: ok, the kind of failure after the last attempt, or sandbox for one that a scenario made',
+    ['interface', 'outcome'],
+  );
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
@@ -82,6 +71,10 @@ export class Metrics {
     for (const cause of ['full', 'read-only', 'storage']) this.unavailable.inc({ cause }, 0);
     for (const reason of OVERLOADS) this.overloads.inc({ reason }, 0);
     for (const status of ['failed', 'held']) this.syncRuns.inc({ status }, 0);
+  }
+
+  private counter<const Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {
+    return new Counter({ name, help, labelNames, registers: [this.registry] });
   }
 }
 

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { access, copyFile, mkdir, open, opendir, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
+import { access, copyFile, open, opendir, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Logger } from '@nestjs/common';
-import { PRIVATE_FILE, PRIVATE_FOLDER } from '../config/private-modes.js';
-import { deleteEach } from './delete-each.js';
+import { PRIVATE_FILE } from '../config/private-modes.js';
 import { DiskSpace } from './disk-space.js';
 import { draftCalls, type DraftFolder, isDraftFolder } from './draft.js';
+import { makeFolder } from './make-folder.js';
 import type { ByteRange, Storage, StorageHealth, StoredFile } from './storage.js';
 import { isSpreadFolder, isStorageName, safeFolder, safeName } from './storage-names.js';
 import {
@@ -44,7 +44,6 @@ export function fileStorage(rootPath: string, roots?: KnownRoots): Storage {
       await deleteFile(rootPath, name);
       return { versionsLeft: false };
     },
-    deleteMany: async (names) => deleteEach(names.map(safeName), (name) => deleteFile(rootPath, name)),
     list: (folder, onUnreadable) => listFiles(root, folder, onUnreadable),
     check: () => checkFiles(root),
     sweep: (olderThanMs) => sweepDrafts(root.draftPath, olderThanMs),
@@ -90,7 +89,7 @@ async function moveInto(folder: string, from: string, to: string): Promise<strin
   }
   // No folder is created if the file is missing too, as with a mount that has disappeared.
   await access(from);
-  const firstCreated = await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+  const firstCreated = await makeFolder(folder);
   await move(from, to);
   return firstCreated;
 }

@@ -14,8 +14,8 @@ export interface Inventory {
   /** The storage's folder that belongs to this table alone. */
   readonly folder: string;
   readonly table: string;
-  /** The next rows that have a file, by id; of one owner where it is named. */
-  after(id: string | undefined, limit: number, owner?: string): Promise<readonly InventoryFile[]>;
+  /** The next rows that have a file, by id. */
+  after(id: string | undefined, limit: number): Promise<readonly InventoryFile[]>;
   /** Those of the ids whose row has a file. */
   existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Those whose row has a file, or waits for one that is being stored. */
@@ -29,8 +29,6 @@ interface InventoryTable {
   readonly where: string;
   /** Selects the rows that wait for their file too. */
   readonly expectedWhere?: string;
-  /** The column with the hauler or the customer. */
-  readonly owner: 'hauler_id' | 'customer_id';
 }
 
 interface Row {
@@ -42,10 +40,7 @@ interface Row {
 /**
  * The inventory of a table with the columns `id uuid`, `size_bytes` and `sha256`. Names and SQL are constants of the code.
  */
-export function inventoryOf(
-  runner: Sql,
-  { table, folder, where, expectedWhere = where, owner: column }: InventoryTable,
-): Inventory {
+export function inventoryOf(runner: Sql, { table, folder, where, expectedWhere = where }: InventoryTable): Inventory {
   const idsOf = async (ids: readonly string[], condition: string) => {
     const sql = `SELECT id FROM ${table} WHERE id = ANY ($1::uuid[]) AND ${condition}`;
     return new Set((await runner.query<Pick<Row, 'id'>>(sql, [ids])).map(({ id }) => id));
@@ -53,11 +48,11 @@ export function inventoryOf(
   return {
     folder,
     table,
-    async after(id, limit, owner) {
+    async after(id, limit) {
       const rows = await runner.query<Row>(
         `SELECT id, size_bytes AS size, sha256 FROM ${table}
-         WHERE ($1::uuid IS NULL OR id > $1) AND ${where}${owner === undefined ? '' : ` AND ${column} = $3`} ORDER BY id LIMIT $2`,
-        owner === undefined ? [id ?? null, limit] : [id ?? null, limit, owner],
+         WHERE ($1::uuid IS NULL OR id > $1) AND ${where} ORDER BY id LIMIT $2`,
+        [id ?? null, limit],
       );
       return rows.map(({ size, ...row }) => ({ ...row, name: storageName(folder, row.id), size: Number(size) }));
     },

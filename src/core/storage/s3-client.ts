@@ -7,11 +7,8 @@ import { networkCause } from '../outbound/network-errors.js';
 import { readLargeHeads } from '../outbound/large-heads.js';
 import { errorCode, fullDisk, isErrorLike, isStorageError, StorageUnavailableError } from './storage-errors.js';
 
-/** For every call but those that move a file or delete many. A call has three attempts, so a server that is silent fails in 8 s. */
+/** For every call but those that move a file. A call has three attempts, so a server that is silent fails in 8 s. */
 export const SHORT = { requestTimeout: 2500 };
-
-/** What S3 deletes in one call. */
-export const KEYS_PER_CALL = 1_000;
 
 export interface S3Place {
   readonly client: S3Client;

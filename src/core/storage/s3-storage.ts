@@ -8,15 +8,15 @@ import {
 import { Upload } from '@aws-sdk/lib-storage';
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { S3StorageConfig } from '../config/storage-url.js';
-import { PRIVATE_FOLDER } from '../config/private-modes.js';
 import { DiskSpace } from './disk-space.js';
 import { draftCalls, type DraftFolder } from './draft.js';
 import { sweepDrafts } from './file-storage.js';
-import { deleteObject, deleteObjects, deleteVersions } from './s3-delete.js';
+import { makeFolder } from './make-folder.js';
+import { deleteObject, deleteVersions } from './s3-delete.js';
 import {
   type Checksum,
   expectAnswer,
@@ -45,7 +45,7 @@ export function s3Storage(config: S3StorageConfig, spool: string): Storage {
     path: spool,
     space: new DiskSpace(spool),
     async within<T>(work: () => Promise<T>) {
-      await mkdir(spool, { recursive: true, mode: PRIVATE_FOLDER });
+      await makeFolder(spool);
       return work();
     },
     publish: (path: string, name: string) => upload(place, path, name),
@@ -55,7 +55,6 @@ export function s3Storage(config: S3StorageConfig, spool: string): Storage {
     stat: (name) => statObject(place, name),
     read: (name, range) => readObject(place, name, range),
     delete: (name) => deleteObject(place, name),
-    deleteMany: (names) => deleteObjects(place, names),
     list: (folder) => listObjects(place, folder),
     check: () => checkBucket(place),
     sweep: (olderThanMs) => sweepDrafts(spool, olderThanMs),

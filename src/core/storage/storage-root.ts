@@ -1,5 +1,5 @@
-import { mkdir, readdir } from 'node:fs/promises';
-import { PRIVATE_FOLDER } from '../config/private-modes.js';
+import { readdir } from 'node:fs/promises';
+import { makeFolder } from './make-folder.js';
 import { isAbsent, StorageUnavailableError } from './storage-errors.js';
 import { isStorageFolder } from './storage-names.js';
 
@@ -38,7 +38,7 @@ export class StorageRoot {
       }
     }
     await this.expectMount();
-    await mkdir(this.draftPath, { recursive: true, mode: PRIVATE_FOLDER });
+    await makeFolder(this.draftPath);
     // The folder may contain files that were copied here.
     if (!(await this.#isBare())) await this.remember();
     return work();

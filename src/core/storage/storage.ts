@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import type { DeleteFailures } from './delete-each.js';
 import type { Draft, DraftPoint, Published } from './draft.js';
 import type { UnreadableError } from './storage-errors.js';
 
@@ -65,8 +64,6 @@ export interface Storage {
   read(name: string, range?: ByteRange): Promise<Readable>;
   /** With its earlier versions, where they can be deleted. Succeeds if there is no such file, unless its mount is missing. */
   delete(name: string): Promise<Deleted>;
-  /** As `delete`, for many. Returns why some could not be deleted; the others are. */
-  deleteMany(names: readonly string[]): Promise<DeleteFailures>;
   /**
    * Every published file of a folder (`recordings`), in no particular order. Files and folders of other programs are left out. Calls
    * `onUnreadable` for each part that cannot be read, and goes on; rejects without it, and where the whole folder cannot be read.

@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.js';
-import { onlyRow, type Sql } from '../database/sql.js';
+import type { Sql } from '../database/sql.js';
 import type { OwnedLane } from './lanes.repository.js';
 import { type Changes, type Next, RowLostError, type RowWrites, type Started } from './run.js';
 import { identifier, type WorkKind } from './work-kind.js';
@@ -25,7 +25,7 @@ export async function mayBeDue(database: Sql, kinds: readonly WorkKind[]): Promi
         : `SELECT true FROM (${kind.lanesSql}) AS due LIMIT 1`;
     return `coalesce((${due}), false)`;
   });
-  const row = onlyRow(await database.query<{ due: boolean[] }>(`SELECT ARRAY[${conditions.join(', ')}] AS due`));
+  const row = await database.only<{ due: boolean[] }>(`SELECT ARRAY[${conditions.join(', ')}] AS due`);
   return row.due;
 }
 
@@ -35,7 +35,7 @@ export class DueRows implements RowWrites {
   private readonly keys: readonly string[];
   private readonly lanesSql: string;
   private readonly startSql: string;
-  private readonly heldSql: string;
+  private readonly asStartedSql: string;
   private readonly fence: string;
 
   constructor(
@@ -46,7 +46,7 @@ export class DueRows implements RowWrites {
     this.keys = Object.keys(kind.key).map(identifier);
     this.lanesSql = kind.lanesSql ?? lanesSql(kind);
     this.startSql = startSql(kind);
-    this.heldSql = heldSql(kind);
+    this.asStartedSql = asStartedSql(kind);
     this.fence = ['started_at', ...this.keys].map((column, i) => `${column} = $${i + 1}`).join(' AND ');
   }
 
@@ -71,11 +71,9 @@ export class DueRows implements RowWrites {
 
   /** Seconds for which the oldest row has been due without being worked on. */
   async oldestDue(): Promise<number> {
-    const row = onlyRow(
-      await this.database.query<{ age: number | null }>(
-        `SELECT extract(epoch FROM now() - min(due.waiting_since))::float8 AS age FROM (${this.lanesSql}) AS due`,
-        [],
-      ),
+    const row = await this.database.only<{ age: number | null }>(
+      `SELECT extract(epoch FROM now() - min(due.waiting_since))::float8 AS age FROM (${this.lanesSql}) AS due`,
+      [],
     );
     return row.age ?? 0;
   }
@@ -113,10 +111,10 @@ export class DueRows implements RowWrites {
   }
 
   /** The rows that are still as they were started. The others were cancelled, or another instance has them. */
-  async held<S extends Started>(started: readonly S[]): Promise<Set<S>> {
+  async asStarted<S extends Started>(started: readonly S[]): Promise<Set<S>> {
     const keyOf = ({ key }: Started) => Object.fromEntries(this.keys.map((column, i) => [column, key[i]]));
     const own = started.map((one, n) => ({ n, started_at: one.startedAt, ...keyOf(one) }));
-    const rows = await this.database.query<{ n: number }>(this.heldSql, [JSON.stringify(own)]);
+    const rows = await this.database.query<{ n: number }>(this.asStartedSql, [JSON.stringify(own)]);
     return new Set(rows.map(({ n }) => started[n]).filter((one) => one !== undefined));
   }
 
@@ -153,23 +151,22 @@ function lanesSql(kind: WorkKind): string {
 function startSql(kind: WorkKind): string {
   const [table, lane, order] = [identifier(kind.table), identifier(kind.lane.by), orderOf(kind)];
   const keys = Object.keys(kind.key).map(identifier);
-  const read = [...new Set([...keys, ...(kind.columns ?? []).map(identifier)])];
   return `
     WITH due AS (
-      SELECT ${list(read, 't')} FROM ${table} AS t
-      WHERE t.${lane} = $2::text::${kind.lane.type} AND ${isDueSql(kind)}
+      SELECT t.* FROM ${table} AS t
+      WHERE t.${lane} = $2::text::uuid AND ${isDueSql(kind)}
         AND (t.started_at IS NULL OR t.started_at < $4::timestamptz)
         AND EXISTS (SELECT FROM lanes AS l
           WHERE l.kind = $1 AND l.lane = $2 AND l.owner = $3 AND l.owned_until > clock_timestamp())
       ORDER BY t.${order} LIMIT $5 FOR UPDATE OF t SKIP LOCKED)
     UPDATE ${table} AS t SET started_at = clock_timestamp(), attempts = t.attempts + 1
     FROM due WHERE (${list(keys, 't')}) = (${list(keys, 'due')})
-    RETURNING ${list(read, 'due')}, ARRAY[${keys.map((key) => `due.${key}::text`).join(', ')}] AS work_key,
+    RETURNING due.*, ARRAY[${keys.map((key) => `due.${key}::text`).join(', ')}] AS work_key,
       t.started_at::text AS work_started_at, t.attempts AS work_attempt`;
 }
 
 /** $1 rows in work, as JSON with their places `n`. */
-function heldSql({ table, key }: WorkKind): string {
+function asStartedSql({ table, key }: WorkKind): string {
   const keys = Object.keys(key).map(identifier);
   return `
     SELECT own.n FROM json_to_recordset($1)

@@ -14,6 +14,8 @@ const MAX_CLAIMED = 4;
 /** How long a lane is worked on while this instance works on as many lanes as it may. Others are more urgent by then. */
 const TURN_MS = 5_000;
 
+const DEFAULT_LANES = 64;
+
 /** How long a lane waits for further runs to end. One statement starts the rows that follow all of them. */
 const GATHER_MS = 10;
 
@@ -23,11 +25,10 @@ export class LaneRunner {
   private readonly lanes = new Map<OwnedLane, Promise<void>>();
   private readonly runs = new Map<Run, AbortController>();
   private due = Promise.withResolvers<void>();
-  private searching: Promise<void> | undefined;
-  private isSearchWanted = false;
-  /** The last search found as many lanes as it was asked for. */
-  private isMoreDue = false;
+  private searching = Promise.resolve();
+  private nextSearch: Promise<void> | undefined;
   private isStopping = false;
+  private readonly maxLanes: number;
   /** A failed statement never ends the work: the lane expires, and its rows are started again. */
   private readonly statements: LoggedStatements;
   private readonly rows: RowRunner;
@@ -36,6 +37,7 @@ export class LaneRunner {
     private readonly dueRows: DueRows,
     private readonly owners: LaneOwners,
   ) {
+    this.maxLanes = dueRows.kind.lanes ?? DEFAULT_LANES;
     const logger = new Logger(`Work ${dueRows.kind.name}`);
     this.statements = new LoggedStatements(logger);
     this.rows = new RowRunner(dueRows, logger, this.statements);
@@ -66,9 +68,9 @@ export class LaneRunner {
     const runs = [...this.runs];
     if (runs.length === 0) return;
     const started = runs.map(([run]) => run);
-    const held = await this.statements.attempt('look for cancelled rows', () => this.dueRows.held(started));
+    const kept = await this.statements.attempt('look for cancelled rows', () => this.dueRows.asStarted(started));
     for (const [run, abort] of runs) {
-      if (held?.has(run) === false && !run.isFinished) abort.abort(new RowLostError(this.kind.name));
+      if (kept?.has(run) === false && !run.isFinished) abort.abort(new RowLostError(this.kind.name));
     }
   }
 
@@ -89,27 +91,20 @@ export class LaneRunner {
     await Promise.all([...this.lanes.keys()].map((lane) => this.release(lane)));
   }
 
-  private async search(): Promise<void> {
-    this.isSearchWanted = true;
-    this.searching ??= this.searches();
-    await this.searching;
-  }
-
-  /** Once more for rows that became due during a search. */
-  private async searches(): Promise<void> {
-    do {
-      this.isSearchWanted = false;
-      await this.claim();
-    } while (this.isSearchWanted);
-    this.searching = undefined;
+  /** Joins a search that waits for its turn: one that has begun may not find what is due since. */
+  private search(): Promise<void> {
+    this.nextSearch ??= this.searching = this.searching.then(() => {
+      this.nextSearch = undefined;
+      return this.claim();
+    });
+    return this.nextSearch;
   }
 
   private async claim(): Promise<void> {
-    const limit = Math.min(MAX_CLAIMED, this.kind.lanes - this.lanes.size);
+    const limit = Math.min(MAX_CLAIMED, this.maxLanes - this.lanes.size);
     if (limit <= 0 || !this.mayStart()) return;
     const claimed = await this.statements.attempt('claim lanes', async () => {
       const due = await this.dueRows.lanes(limit);
-      this.isMoreDue = due.length === limit;
       return due.length === 0 ? [] : this.owners.claim(this.kind.name, due);
     });
     for (const lane of claimed ?? []) {
@@ -123,18 +118,17 @@ export class LaneRunner {
   private async workOn(lane: OwnedLane): Promise<void> {
     const runs = new Set<Promise<unknown>>();
     const turnEnds = Date.now() + TURN_MS;
-    // Also after a run whose end could not be written: its row can be started again only after the lane was given back.
-    let isOver = false;
+    // Not after a run whose end could not be written: its row can be started again only after the lane was given back.
+    let isSettled = true;
     let hasRun = false;
-    let due: Promise<void>;
     for (;;) {
-      isOver ||= Date.now() > turnEnds && this.lanes.size >= this.kind.lanes;
-      due = this.due.promise;
+      const isOver = !isSettled || (Date.now() > turnEnds && this.lanes.size >= this.maxLanes);
+      const due = this.due.promise;
       const room = isOver || lane.loss.signal.aborted ? 0 : this.kind.lane.concurrency - runs.size;
       const rows = await this.startRows(lane, room);
       for (const row of rows) {
-        const run = this.perform(lane, row).then((isSettled) => {
-          isOver ||= !isSettled;
+        const run = this.perform(lane, row).then((isWritten) => {
+          isSettled &&= isWritten;
           runs.delete(run);
         });
         runs.add(run);
@@ -148,8 +142,8 @@ export class LaneRunner {
     }
     await this.release(lane);
     this.lanes.delete(lane);
-    // Rows that became due since the last start were not found while the lane was owned.
-    if (due !== this.due.promise || (hasRun && this.isMoreDue)) inBackground(this.search());
+    // Other lanes may wait for this one's place, and rows that became due since the last start were not found.
+    if (hasRun && isSettled) inBackground(this.search());
   }
 
   private async startRows(lane: OwnedLane, limit: number): Promise<Started[]> {

@@ -4,8 +4,8 @@ import type { Next, Run } from './run.js';
 type KeyType = 'uuid' | 'text' | 'timestamptz';
 
 /**
- * One kind of scheduled work as a literal: the rows of a table, their lanes, and the function that processes one row. All
- * names and SQL fragments are constants of the code. The table has the columns
+ * One kind of scheduled work as a literal: the rows of a table, their lanes, and the function that processes one row, which has
+ * all columns with their values before the start. All names and SQL fragments are constants of the code. The table has the columns
  * `due_at timestamptz, started_at timestamptz, attempts integer NOT NULL DEFAULT 0, last_error text`, an index over `due_at`
  * and one over the column of the lane and `order`, both `WHERE due_at IS NOT NULL`. `started_at` says since when a row is
  * worked on. Code that cancels a row from outside a run sets it to null: the current run can then write nothing more.
@@ -16,14 +16,11 @@ export interface WorkKind<Row extends object = object> {
   readonly table: string;
   /** The primary key: column to type, in the order of the key. */
   readonly key: Readonly<Record<string, KeyType>>;
-  /** Further columns of `run.row`, with their values before the start. */
-  readonly columns?: readonly string[];
   /** SQL condition over the table's columns that selects the rows of this kind. Default: all rows. */
   readonly where?: string;
   readonly lane: {
-    /** The column whose value names the lane. It is NOT NULL. */
+    /** The column of type uuid whose value names the lane. It is NOT NULL. */
     readonly by: string;
-    readonly type: 'uuid' | 'text';
     /** Maximum number of concurrent runs of a lane. One instance owns it, so this is the limit over all instances. */
     readonly concurrency: number;
   };
@@ -34,8 +31,8 @@ export interface WorkKind<Row extends object = object> {
    * text, the lane with the lowest `urgency` comes first, and `waiting_since` is the `due_at` of a row that nobody works on.
    */
   readonly lanesSql?: string;
-  /** Maximum number of lanes that this instance works on at once. Large for kinds whose runs mostly wait for others. */
-  readonly lanes: number;
+  /** Maximum number of lanes that this instance works on at once. Default: 64, for runs that mostly wait for partners. */
+  readonly lanes?: number;
   readonly backoff?: Backoff;
   /**
    * The cap on attempts and the final state behind it (decision 54). Only a recurring kind has none: its rows stay
@@ -66,9 +63,6 @@ export interface AttemptLimit<Row extends object = object> {
    */
   giveUp(run: Run<Row>, reason: string): Promise<void>;
 }
-
-/** The lanes of a kind whose runs wait for partners, which costs this instance nearly nothing. */
-export const PARTNER_LANES = 64;
 
 /** Returns a name that is safe in SQL, or throws. All names are constants, and this keeps it so. */
 export function identifier(name: string): string {

@@ -5,7 +5,7 @@ import type { Instant } from '../../contracts/common/instant.js';
 import type { ScenarioName, ScenarioRoute, ScenarioValues } from '../../contracts/sandbox/scenarios.js';
 import { Database } from '../../core/database/database.js';
 import { deleteInSteps } from '../../core/database/delete-in-steps.js';
-import { instantSql, onlyRow } from '../../core/database/sql.js';
+import { instantSql } from '../../core/database/sql.js';
 
 /** The hauler or customer that a scenario belongs to. */
 export interface ScenarioSubject {
@@ -75,15 +75,13 @@ export class ScenariosRepository {
       `DELETE FROM sandbox_scenarios WHERE ctid = ANY (ARRAY(
          SELECT ctid FROM sandbox_scenarios WHERE NOT (${IS_ACTIVE}) LIMIT $1 FOR UPDATE SKIP LOCKED))`,
     );
-    const row = onlyRow(
-      await this.database.query<ScenarioRow>(
-        `INSERT INTO sandbox_scenarios (subject, subject_id, name, routes, parameters, remaining_times, ends_at)
+    const row = await this.database.only<ScenarioRow>(
+      `INSERT INTO sandbox_scenarios (subject, subject_id, name, routes, parameters, remaining_times, ends_at)
        VALUES ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7::int))
        ON CONFLICT (subject, subject_id, name, routes) DO UPDATE SET parameters = excluded.parameters,
          remaining_times = excluded.remaining_times, ends_at = excluded.ends_at, created_at = excluded.created_at
        RETURNING ${COLUMNS}`,
-        [subject, subjectId, name, routes, JSON.stringify(parameters), times ?? null, forSeconds ?? null],
-      ),
+      [subject, subjectId, name, routes, JSON.stringify(parameters), times ?? null, forSeconds ?? null],
     );
     await delay(START_NOTICE_MS);
     return row;

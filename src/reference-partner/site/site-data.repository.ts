@@ -11,11 +11,10 @@ export interface StoredAnswer {
 }
 
 export async function findAnswer(database: Sql, haulerId: string): Promise<StoredAnswer | undefined> {
-  const [row] = await database.query<StoredAnswer>(
+  return database.first<StoredAnswer>(
     'SELECT digest, byte_length::float8 AS "byteLength", body FROM reference_site_data WHERE hauler_id = $1',
     [haulerId],
   );
-  return row;
 }
 
 export async function replaceAnswer(database: Sql, haulerId: string, answer: StoredAnswer): Promise<void> {

@@ -4,7 +4,7 @@ import type { HostedCamera } from '../../contracts/admin/hosted.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
 import { Database } from '../../core/database/database.js';
-import { onlyRow, type Sql } from '../../core/database/sql.js';
+import type { Sql } from '../../core/database/sql.js';
 import { apiError } from '../../core/errors/app-error.js';
 
 /** Moving 200,000 recordings (one per minute for five months) took 9 s. */
@@ -52,12 +52,10 @@ export class ReferenceCameras {
 
   /** Returns the camera of a name, and locks the name until the transaction ends. Adds a camera for an unknown name. */
   async findOrAdd(transaction: Sql, { customerId, truckId, cameraId }: Required<CameraQuery>): Promise<string> {
-    const camera = onlyRow(
-      await transaction.query<{ camera_id: string }>(
-        `INSERT INTO reference_camera_names AS known VALUES ($1, $2, $3, $3)
+    const camera = await transaction.only<{ camera_id: string }>(
+      `INSERT INTO reference_camera_names AS known VALUES ($1, $2, $3, $3)
        ON CONFLICT (customer_id, truck_id, name) DO UPDATE SET camera_id = known.camera_id RETURNING camera_id`,
-        [customerId, truckId, cameraId],
-      ),
+      [customerId, truckId, cameraId],
     );
     return camera.camera_id;
   }
@@ -115,7 +113,7 @@ async function moveToCamera(transaction: Sql, camera: HostedCamera): Promise<voi
 
 async function assertNoSameStart(transaction: Sql, camera: HostedCamera): Promise<void> {
   const { customerId, truckId, cameraId, aliases } = camera;
-  const [conflict] = await transaction.query<{ name: string; start_time: Date }>(
+  const conflict = await transaction.first<{ name: string; start_time: Date }>(
     `SELECT camera_id AS name, start_time FROM reference_recordings AS moved
      WHERE (customer_id, truck_id) = ($1, $2) AND camera_id = ANY($4) AND EXISTS (
        SELECT 1 FROM reference_recordings AS other

@@ -58,8 +58,7 @@ export class ClipPreparationJob implements OnModuleInit {
       name: CLIP_WORK,
       table: 'reference_video_requests',
       key: { id: 'uuid' },
-      columns: ['customer_id', 'truck_id', 'camera_id', 'start_time', 'end_time', 'status', 'sandbox'],
-      lane: { by: 'id', type: 'uuid', concurrency: 1 },
+      lane: { by: 'id', concurrency: 1 },
       lanes: 2,
       attempts: {
         max: MAX_ATTEMPTS,

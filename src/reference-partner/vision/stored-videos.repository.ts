@@ -82,9 +82,7 @@ export const fileOf = (kind: VideoKind, { id, recording_id: recordingId }: Video
 
 /** The files of the reference partner in the storage, and the rows that refer to them. */
 export const referenceInventories = (database: Sql): Inventory[] =>
-  Object.values(VIDEO_TABLES).map(({ table, folder, where }) =>
-    inventoryOf(database, { table, folder, where, owner: 'customer_id' }),
-  );
+  Object.values(VIDEO_TABLES).map(({ table, folder, where }) => inventoryOf(database, { table, folder, where }));
 
 /** The videos that overlap `[startTime, endTime)`, oldest first, then by id (decision 42), and how many there are. */
 export async function listVideos(
@@ -112,8 +110,7 @@ export async function listVideos(
 
 export async function findVideo(database: Sql, kind: VideoKind, id: string): Promise<VideoRow | undefined> {
   const { table, columns } = VIDEO_TABLES[kind];
-  const [row] = await database.query<VideoRow>(`SELECT ${columns} FROM ${table} WHERE id = $1`, [id]);
-  return row;
+  return database.first<VideoRow>(`SELECT ${columns} FROM ${table} WHERE id = $1`, [id]);
 }
 
 /** All recordings of the camera of a request that overlap its range, oldest first. */
@@ -176,7 +173,7 @@ export async function insertClips(database: Sql, request: ClipRequest, clips: re
 
 /** The end of the last recording of a customer, in milliseconds since the epoch; null if it has none. */
 export async function lastRecordingEnd(database: Sql, customerId: string): Promise<number | null> {
-  const [row] = await database.query<{ value: number | null }>(
+  const row = await database.first<{ value: number | null }>(
     'SELECT extract(epoch FROM max(end_time))::float8 * 1000 AS value FROM reference_recordings WHERE customer_id = $1',
     [customerId],
   );

@@ -33,8 +33,7 @@ export async function insertVideoRequest(database: Sql, request: NewVideoRequest
 
 export async function findVideoRequest(database: Sql, id: string): Promise<object | undefined> {
   const sql = `SELECT ${COLUMNS} FROM reference_video_requests WHERE id = $1`;
-  const [row] = await database.query<object>(sql, [id]);
-  return row;
+  return database.first<object>(sql, [id]);
 }
 
 /** Newest first. */
@@ -60,7 +59,7 @@ export async function advanceDueClips(database: Sql, customerId: string, millise
 
 /** Null if no clip of the customer is due. */
 export async function millisecondsToNextClip(database: Sql, customerId: string): Promise<number | null> {
-  const [row] = await database.query<{ value: number | null }>(
+  const row = await database.first<{ value: number | null }>(
     `SELECT extract(epoch FROM min(due_at) - now())::float8 * 1000 AS value FROM reference_video_requests
      WHERE customer_id = $1 AND status = 'processing'`,
     [customerId],

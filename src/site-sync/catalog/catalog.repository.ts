@@ -151,7 +151,7 @@ export async function lastSynchronisation(
   haulerId: string,
   connectionId: string | null,
 ): Promise<Date | null> {
-  const [last] = await database.query<{ at: Date }>(
+  const last = await database.first<{ at: Date }>(
     `SELECT finished_at AS at FROM sync_runs WHERE hauler_id = $1 AND status IN ('succeeded', 'held')
         AND ($2::uuid IS NULL OR connection_id = $2)
       ORDER BY created_at DESC LIMIT 1`,

@@ -1,10 +1,10 @@
-import { onlyRow, type Sql } from '../../core/database/sql.js';
+import type { Sql } from '../../core/database/sql.js';
 import { uuidv7 } from '../../core/database/uuid.js';
 import { forEachKind, type Kind, type KindCounts, KINDS } from './kinds.js';
 import type { RemovalCounts } from './removal-guard.rules.js';
 import { CONTENT_COLUMNS } from './staged-records.repository.js';
 import { ChangeRecorder } from './sync-changes.repository.js';
-import type { CatalogOwner, StartedRun } from './sync-runs.repository.js';
+import type { CatalogKey, StartedRun } from './sync-runs.repository.js';
 
 /** The records of one kind in an answer, and what applying them changed. */
 interface AppliedCounts extends Omit<KindCounts, 'held'> {
@@ -51,7 +51,7 @@ export async function lockCatalog(transaction: Sql, haulerId: string): Promise<v
  * Takes over the records of the hauler's deleted connections: otherwise no answer could remove them. Their holds are
  * discarded.
  */
-export async function adoptRecords(transaction: Sql, { haulerId, connectionId }: CatalogOwner): Promise<void> {
+export async function adoptRecords(transaction: Sql, { haulerId, connectionId }: CatalogKey): Promise<void> {
   const rows = await transaction.query<{ id: string }>(
     'SELECT id FROM connections WHERE hauler_id = $1 AND deleted_at IS NOT NULL',
     [haulerId],
@@ -158,7 +158,7 @@ export class KindRepository {
   async discardHolds(): Promise<void> {
     await this.transaction.query(
       `DELETE FROM sync_holds WHERE hauler_id = $1 AND connection_id = $2 AND kind = '${this.kind}'`,
-      [...this.parameters],
+      this.parameters,
     );
   }
 
@@ -166,15 +166,16 @@ export class KindRepository {
     await this.transaction.query(
       `INSERT INTO sync_holds (hauler_id, connection_id, kind, external_id)
        SELECT $1, $2, '${this.kind}', stored.external_id FROM ${this.kind} stored WHERE ${this.absent}`,
-      [...this.parameters],
+      this.parameters,
     );
   }
 
   async deactivateAbsent(): Promise<number> {
     await this.changes.storeRemoved('deactivated', this.absent);
-    return affected(this.transaction, `UPDATE ${this.kind} stored SET ${DEACTIVATE} WHERE ${this.absent}`, [
-      ...this.parameters,
-    ]);
+    return this.transaction.change(
+      `UPDATE ${this.kind} stored SET ${DEACTIVATE} WHERE ${this.absent}`,
+      this.parameters,
+    );
   }
 
   /** One statement, because each one reads the staged records of all kinds. */
@@ -209,7 +210,7 @@ export class KindRepository {
          updated_at = CASE WHEN ${this.outcome()} = 'unchanged' THEN stored.updated_at ELSE now() END
        FROM ${this.given}
        WHERE stored.hauler_id = $1 AND stored.external_id = given.external_id AND ${this.isWritten(this.outcome())}`,
-      [...this.parameters],
+      this.parameters,
     );
   }
 
@@ -249,26 +250,25 @@ export class KindRepository {
   }
 
   private async one<Row>(sql: string): Promise<Row> {
-    return onlyRow(await this.transaction.query<Row>(sql, [...this.parameters]));
+    return await this.transaction.only<Row>(sql, this.parameters);
   }
 }
 
 /** Whether removals wait for an admin. */
-export async function hasHeldRemovals(transaction: Sql, owner: CatalogOwner): Promise<boolean> {
+export async function hasHeldRemovals(transaction: Sql, key: CatalogKey): Promise<boolean> {
   const held = await transaction.query(
     'SELECT FROM sync_holds WHERE hauler_id = $1 AND connection_id = $2 AND NOT rejected LIMIT 1',
-    [owner.haulerId, owner.connectionId],
+    [key.haulerId, key.connectionId],
   );
   return held.length > 0;
 }
 
 /** Applies the removals that were held and returns their number by kind. */
-export async function applyHeldRemovals(transaction: Sql, owner: CatalogOwner): Promise<Record<Kind, number>> {
+export async function applyHeldRemovals(transaction: Sql, key: CatalogKey): Promise<Record<Kind, number>> {
   const removed = forEachKind(() => 0);
-  const parameters = [owner.haulerId, owner.connectionId];
+  const parameters = [key.haulerId, key.connectionId];
   for (const kind of KINDS) {
-    removed[kind] = await affected(
-      transaction,
+    removed[kind] = await transaction.change(
       `UPDATE ${kind} stored SET ${DEACTIVATE} FROM sync_holds hold
        WHERE hold.hauler_id = $1 AND hold.connection_id = $2 AND hold.kind = '${kind}'
          AND stored.hauler_id = $1 AND stored.connection_id = $2 AND stored.external_id = hold.external_id
@@ -284,14 +284,9 @@ export async function applyHeldRemovals(transaction: Sql, owner: CatalogOwner): 
 }
 
 /** Keeps the held records. The next run that would remove them holds them again. */
-export async function rejectHeldRemovals(transaction: Sql, owner: CatalogOwner): Promise<void> {
+export async function rejectHeldRemovals(transaction: Sql, key: CatalogKey): Promise<void> {
   await transaction.query('UPDATE sync_holds SET rejected = true WHERE hauler_id = $1 AND connection_id = $2', [
-    owner.haulerId,
-    owner.connectionId,
+    key.haulerId,
+    key.connectionId,
   ]);
-}
-
-async function affected(transaction: Sql, sql: string, parameters: unknown[]): Promise<number> {
-  const count = await transaction.change(sql, parameters);
-  return count;
 }

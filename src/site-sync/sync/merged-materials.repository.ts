@@ -1,5 +1,5 @@
 import type { Sql } from '../../core/database/sql.js';
-import type { CatalogOwner } from './sync-runs.repository.js';
+import type { CatalogKey } from './sync-runs.repository.js';
 
 /** Valid materials whose id the answer has more than once. */
 const REPEATED = `(SELECT external_id FROM staged WHERE kind = 'materials' AND fault IS NULL
@@ -25,9 +25,9 @@ const isOfAnotherConnection = (table: 'sites' | 'kiosks', id: string) =>
  * Stored parents stay where the answer states nothing about them: sites and kiosks of another connection of the hauler, and all
  * parents of a material with a malformed element.
  */
-export async function mergeMaterials(transaction: Sql, { haulerId, connectionId }: CatalogOwner): Promise<void> {
+export async function mergeMaterials(transaction: Sql, { haulerId, connectionId }: CatalogKey): Promise<void> {
   const parameters = [haulerId, connectionId];
-  const [found] = await transaction.query<{ repeats: boolean; keeps: boolean }>(
+  const found = await transaction.first<{ repeats: boolean; keeps: boolean }>(
     `SELECT EXISTS ${REPEATED} AS repeats, EXISTS ${MALFORMED} OR ${HAS_OTHER_SITES} AS keeps`,
     parameters,
   );

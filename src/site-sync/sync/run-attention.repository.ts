@@ -16,6 +16,8 @@ export interface TroubledRun {
   /** Failed runs in a row. */
   readonly failures: number;
   readonly failing_since: Date | null;
+  /** Of the stored runs in a row that quarantined records, the first one. */
+  readonly quarantined_since: Date | null;
   /** The last run whose answer was stored. */
   readonly stored_at: Date | null;
 }
@@ -64,7 +66,8 @@ export async function finishedRuns(database: Sql): Promise<TroubledRun[]> {
 function troubledRuns(database: Sql): Promise<TroubledRun[]> {
   return database.query<TroubledRun>(
     `SELECT c.hauler_id, c.id AS connection_id, r.id AS run_id, r.status, r.counts, r.guard, r.error, r.finished_at,
-       failed.count AS failures, failed.since AS failing_since, stored.at AS stored_at
+       failed.count AS failures, failed.since AS failing_since, stored.at AS stored_at,
+       quarantined.since AS quarantined_since
      FROM connections AS c
      CROSS JOIN LATERAL (
        SELECT * FROM sync_runs WHERE connection_id = c.id AND status NOT IN ('queued', 'running')
@@ -75,6 +78,11 @@ function troubledRuns(database: Sql): Promise<TroubledRun[]> {
      CROSS JOIN LATERAL (
        SELECT count(*)::float8 AS count, min(finished_at) AS since FROM sync_runs
        WHERE connection_id = c.id AND status = 'failed' AND finished_at > coalesce(stored.at, '-infinity')) AS failed
+     CROSS JOIN LATERAL (
+       SELECT min(finished_at) FILTER (WHERE is_part) AS since FROM (
+         SELECT finished_at, bool_and(jsonb_path_exists(counts, '$.*.quarantined ? (@ > 0)'))
+           OVER (ORDER BY created_at DESC, id DESC) AS is_part
+         FROM sync_runs WHERE connection_id = c.id AND status NOT IN ('queued', 'running', 'failed')) AS stored_run) AS quarantined
      WHERE c.interface = 'site' AND c.deleted_at IS NULL
        AND (r.status = 'held' OR r.status = 'failed' AND c.enabled
          OR r.status = 'succeeded' AND jsonb_path_exists(r.counts, '$.*.quarantined ? (@ > 0)'))`,

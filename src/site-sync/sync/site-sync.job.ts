@@ -7,7 +7,7 @@ import { Sweep } from '../../core/database/sweep.js';
 import { RowLostError, type Next, type Run } from '../../core/work/run.js';
 import { failureSentence, logFailure } from '../../core/work/failure-sentence.js';
 import { WorkService } from '../../core/work/work.service.js';
-import { PARTNER_LANES, type WorkKind } from '../../core/work/work-kind.js';
+import type { WorkKind } from '../../core/work/work-kind.js';
 import { Metrics } from '../../core/observability/metrics.js';
 import { inCallContext } from '../../core/outbound/outbound-log.js';
 import { lockInterval } from '../../partner-client/connections.repository.js';
@@ -46,11 +46,9 @@ export class SiteSyncJob implements OnModuleInit {
     name: SITE_SYNC_WORK,
     table: 'connections',
     key: { hauler_id: 'uuid', id: 'uuid' },
-    columns: ['base_url', 'run_requested_at'],
     where: `interface = 'site' AND deleted_at IS NULL AND (enabled OR run_requested_at IS NOT NULL)`,
     callsPartners: true,
-    lane: { by: 'id', type: 'uuid', concurrency: 1 },
-    lanes: PARTNER_LANES,
+    lane: { by: 'id', concurrency: 1 },
     run: (due) => this.run(due),
   };
 

@@ -17,7 +17,7 @@ import { type Kind, type KindCounts, KINDS, NO_COUNTS } from './kinds.js';
 import { mergeMaterials } from './merged-materials.repository.js';
 import { holdsRemovals, removalGuard } from './removal-guard.rules.js';
 import { checkParents, RECORD_LISTS, RecordStager, stageRecords, storeIssues } from './staged-records.repository.js';
-import { SyncChangesRepository } from './sync-changes.repository.js';
+import { pruneChanges } from './sync-changes.repository.js';
 import { type RunResult, type StartedRun, SyncRunsRepository } from './sync-runs.repository.js';
 
 /** A run that this process executes. */
@@ -54,7 +54,6 @@ export class SiteSync {
     private readonly database: Database,
     private readonly partners: PartnerClient,
     private readonly runs: SyncRunsRepository,
-    private readonly changes: SyncChangesRepository,
   ) {}
 
   /**
@@ -107,7 +106,7 @@ export class SiteSync {
     const absent = await this.absentLists(transaction, run, data);
     await this.runs.storeAbsentLists(transaction, run, absent);
     await this.runs.pruneIssues(transaction, run);
-    if (KINDS.some((kind) => hasChanges(counts[kind]))) await this.changes.prune(transaction, run);
+    if (KINDS.some((kind) => hasChanges(counts[kind]))) await pruneChanges(transaction, run);
     return { status: guard.length > 0 ? 'held' : 'succeeded', counts, guard, absentLists: absent };
   }
 

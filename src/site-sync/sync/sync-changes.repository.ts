@@ -1,6 +1,4 @@
-import { Injectable } from '@nestjs/common';
 import type { SyncChangeQuery } from '../../contracts/admin/sync-change.dto.js';
-import { Database } from '../../core/database/database.js';
 import { type ListPage, listPage } from '../../core/database/list-page.js';
 import type { Sql } from '../../core/database/sql.js';
 import { hasSeveralParents } from '../catalog/catalog.repository.js';
@@ -88,36 +86,30 @@ export class ChangeRecorder {
   }
 }
 
-/** The stored changes of runs. */
-@Injectable()
-export class SyncChangesRepository {
-  constructor(private readonly database: Database) {}
+/** Deletes the changes of runs that are no longer among the newest. */
+export async function pruneChanges(transaction: Sql, { haulerId, connectionId, id }: StartedRun): Promise<void> {
+  await transaction.query('UPDATE sync_runs SET has_changes = true WHERE hauler_id = $1 AND id = $2', [haulerId, id]);
+  await transaction.query(
+    `DELETE FROM sync_changes WHERE hauler_id = $1 AND run_id = ANY (ARRAY(
+       SELECT id FROM sync_runs WHERE hauler_id = $1 AND connection_id = $2 AND has_changes
+       ORDER BY created_at DESC, id DESC OFFSET ${RUNS_WITH_CHANGES} LIMIT 100))`,
+    [haulerId, connectionId],
+  );
+}
 
-  /** Deletes the changes of runs that are no longer among the newest. */
-  async prune(transaction: Sql, { haulerId, connectionId, id }: StartedRun): Promise<void> {
-    await transaction.query('UPDATE sync_runs SET has_changes = true WHERE hauler_id = $1 AND id = $2', [haulerId, id]);
-    await transaction.query(
-      `DELETE FROM sync_changes WHERE hauler_id = $1 AND run_id = ANY (ARRAY(
-         SELECT id FROM sync_runs WHERE hauler_id = $1 AND connection_id = $2 AND has_changes
-         ORDER BY created_at DESC, id DESC OFFSET ${RUNS_WITH_CHANGES} LIMIT 100))`,
-      [haulerId, connectionId],
-    );
-  }
+/** Marks the held removals of a run as applied. */
+export async function confirmChanges(transaction: Sql, haulerId: string, runId: string): Promise<void> {
+  await transaction.query(
+    `UPDATE sync_changes SET change = 'deactivated' WHERE hauler_id = $1 AND run_id = $2 AND change = 'held'`,
+    [haulerId, runId],
+  );
+}
 
-  /** Marks the held removals of a run as applied. */
-  async confirm(transaction: Sql, haulerId: string, runId: string): Promise<void> {
-    await transaction.query(
-      `UPDATE sync_changes SET change = 'deactivated' WHERE hauler_id = $1 AND run_id = $2 AND change = 'held'`,
-      [haulerId, runId],
-    );
-  }
-
-  /** By kind, in the order in which the run applied them. */
-  list(runId: string, query: SyncChangeQuery): Promise<ListPage<ChangeRow>> {
-    const { kind = null, change = null } = query;
-    const sql = `SELECT position, kind, change, external_id AS "externalId", name, before, after FROM sync_changes
-      WHERE run_id = $1 AND ($2::text IS NULL OR kind = $2) AND ($3::text IS NULL OR change = $3)`;
-    const list = { name: `changes ${runId}`, sql, parameters: [runId, kind, change] };
-    return listPage(this.database, { ...list, key: ['position'], order: 'ASC' }, query);
-  }
+/** By kind, in the order in which the run applied them. */
+export function listChanges(database: Sql, runId: string, query: SyncChangeQuery): Promise<ListPage<ChangeRow>> {
+  const { kind = null, change = null } = query;
+  const sql = `SELECT position, kind, change, external_id AS "externalId", name, before, after FROM sync_changes
+    WHERE run_id = $1 AND ($2::text IS NULL OR kind = $2) AND ($3::text IS NULL OR change = $3)`;
+  const list = { name: `changes ${runId}`, sql, parameters: [runId, kind, change] };
+  return listPage(database, { ...list, key: ['position'], order: 'ASC' }, query);
 }

@@ -28,12 +28,12 @@ export type RunStatus = StateOf<typeof RUN_STATES>;
 const IS_ACTIVE = `status IN ('queued', 'running')`;
 
 /** The connection whose answer is applied, and the hauler whose catalog it changes. */
-export interface CatalogOwner {
+export interface CatalogKey {
   readonly haulerId: string;
   readonly connectionId: string;
 }
 
-export interface StartedRun extends CatalogOwner {
+export interface StartedRun extends CatalogKey {
   readonly id: string;
   /** From 1; each interruption (kill, stop, lost database) adds one. */
   readonly attempts: number;
@@ -93,17 +93,17 @@ export class SyncRunsRepository {
   constructor(private readonly database: Database) {}
 
   /** Returns the active run of a connection, or queues a new one. */
-  async queue(database: Sql, owner: CatalogOwner): Promise<string> {
+  async queue(database: Sql, key: CatalogKey): Promise<string> {
     for (;;) {
-      const [created] = await database.query<{ id: string }>(
+      const created = await database.first<{ id: string }>(
         `INSERT INTO sync_runs (id, hauler_id, connection_id, status, counts) VALUES ($1, $2, $3, 'queued', $4)
          ON CONFLICT (hauler_id, connection_id) WHERE ${IS_ACTIVE} DO NOTHING RETURNING id`,
-        [uuidv7(), owner.haulerId, owner.connectionId, JSON.stringify(NO_COUNTS)],
+        [uuidv7(), key.haulerId, key.connectionId, JSON.stringify(NO_COUNTS)],
       );
       if (created !== undefined) return created.id;
-      const [active] = await database.query<{ id: string }>(
+      const active = await database.first<{ id: string }>(
         `SELECT id FROM sync_runs WHERE hauler_id = $1 AND connection_id = $2 AND ${IS_ACTIVE}`,
-        [owner.haulerId, owner.connectionId],
+        [key.haulerId, key.connectionId],
       );
       // If there is none, the run ended between the two statements: try again.
       if (active !== undefined) return active.id;
@@ -111,14 +111,14 @@ export class SyncRunsRepository {
   }
 
   /** Starts the queued run, continues an interrupted run, or starts a new one. */
-  async start(transaction: Sql, owner: CatalogOwner): Promise<StartedRun> {
-    const id = await this.queue(transaction, owner);
+  async start(transaction: Sql, key: CatalogKey): Promise<StartedRun> {
+    const id = await this.queue(transaction, key);
     const rows = await transaction.query<{ attempts: number }>(
       `UPDATE sync_runs SET status = 'running', started_at = now(), attempts = attempts + 1
        WHERE hauler_id = $1 AND id = $2 RETURNING attempts`,
-      [owner.haulerId, id],
+      [key.haulerId, id],
     );
-    return { ...owner, id, attempts: rows[0]?.attempts ?? 1 };
+    return { ...key, id, attempts: rows[0]?.attempts ?? 1 };
   }
 
   async finish(
@@ -144,7 +144,7 @@ export class SyncRunsRepository {
 
   /** The absent lists of the last run whose answer was applied. */
   async absentBefore(transaction: Sql, { haulerId, connectionId }: StartedRun): Promise<AbsentLists> {
-    const [row] = await transaction.query<Pick<RunRow, 'absent_lists'>>(
+    const row = await transaction.first<Pick<RunRow, 'absent_lists'>>(
       `SELECT absent_lists FROM sync_runs
        WHERE hauler_id = $1 AND connection_id = $2 AND status IN ('succeeded', 'held', 'rejected')
        ORDER BY created_at DESC, id DESC LIMIT 1`,
@@ -195,13 +195,12 @@ export class SyncRunsRepository {
   }
 
   async find(id: string, database: Sql = this.database): Promise<RunRow | undefined> {
-    const [row] = await database.query<RunRow>(`SELECT ${COLUMNS} FROM sync_runs WHERE id = $1`, [id]);
-    return row;
+    return database.first<RunRow>(`SELECT ${COLUMNS} FROM sync_runs WHERE id = $1`, [id]);
   }
 
   /** The id of the newest run of a connection. */
   async newest(database: Sql, connectionId: string): Promise<string | undefined> {
-    const [row] = await database.query<{ id: string }>(
+    const row = await database.first<{ id: string }>(
       'SELECT id FROM sync_runs WHERE connection_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1',
       [connectionId],
     );
@@ -273,11 +272,7 @@ export class SyncRunsRepository {
       const sql = `DELETE FROM ${table} WHERE hauler_id = $2 AND run_id = $3 AND position = ANY (ARRAY(${step}))`;
       await deleteInSteps(this.database, sql, [hauler_id, id]);
     }
-    const deleted = await this.database.change('DELETE FROM sync_runs WHERE hauler_id = $1 AND id = $2', [
-      hauler_id,
-      id,
-    ]);
-    return deleted;
+    return this.database.change('DELETE FROM sync_runs WHERE hauler_id = $1 AND id = $2', [hauler_id, id]);
   }
 }
 

@@ -16,7 +16,7 @@ import { requestRun } from '../../partner-client/connections.repository.js';
 import { ConnectionsService } from '../../partner-client/connections.service.js';
 import { applyHeldRemovals, hasHeldRemovals, lockCatalog, rejectHeldRemovals } from './catalog-sync.repository.js';
 import { forEachKind, KINDS } from './kinds.js';
-import { type ChangeRow, SyncChangesRepository } from './sync-changes.repository.js';
+import { type ChangeRow, confirmChanges, listChanges } from './sync-changes.repository.js';
 import { absentSentence, noticedLists } from './absent-lists.rules.js';
 import { toRefusedRecords } from './refusals.rules.js';
 import { type IssueRow, RUN_STATES, type RunRow, SITE_SYNC_WORK, SyncRunsRepository } from './sync-runs.repository.js';
@@ -29,7 +29,6 @@ export class SyncRunsService {
     private readonly work: WorkService,
     private readonly connections: ConnectionsService,
     private readonly runs: SyncRunsRepository,
-    private readonly changes: SyncChangesRepository,
   ) {}
 
   /** Newest first. */
@@ -75,7 +74,7 @@ export class SyncRunsService {
   /** Lists the changes of a run. Those of a held run include the removals that a confirmation applies. */
   async listChanges(id: string, query: SyncChangeQuery, connectionId?: string): Promise<List<SyncChange>> {
     await this.required(id, connectionId);
-    const { rows, pagination } = await this.changes.list(id, query);
+    const { rows, pagination } = await listChanges(this.database, id, query);
     return { data: rows.map(toChangeDto), pagination };
   }
 
@@ -85,14 +84,14 @@ export class SyncRunsService {
    */
   async confirm(id: string, isDryRun?: boolean): Promise<SyncRun> {
     const apply = async (transaction: Sql, run: RunRow) => {
-      const removed = await applyHeldRemovals(transaction, ownerOf(run));
+      const removed = await applyHeldRemovals(transaction, keyOf(run));
       const counts = forEachKind((kind) => ({
         ...run.counts[kind],
         deactivated: run.counts[kind].deactivated + removed[kind],
         held: 0,
       }));
       await this.runs.decide(transaction, run, { status: 'succeeded', counts });
-      await this.changes.confirm(transaction, run.hauler_id, run.id);
+      await confirmChanges(transaction, run.hauler_id, run.id);
     };
     return this.decide(id, 'succeeded', apply, isDryRun);
   }
@@ -100,7 +99,7 @@ export class SyncRunsService {
   /** Discards the held removals; `conflict` as for `confirm`. The next answer that would remove the records is held. */
   async reject(id: string, note: string | undefined): Promise<SyncRun> {
     return this.decide(id, 'rejected', async (transaction, run) => {
-      await rejectHeldRemovals(transaction, ownerOf(run));
+      await rejectHeldRemovals(transaction, keyOf(run));
       await this.runs.decide(transaction, run, { status: 'rejected', note });
     });
   }
@@ -136,7 +135,7 @@ export class SyncRunsService {
 
   /** The holds of a deleted connection are discarded when another connection takes over its records. */
   private async assertHolds(transaction: Sql, run: RunRow): Promise<void> {
-    if (await hasHeldRemovals(transaction, ownerOf(run))) return;
+    if (await hasHeldRemovals(transaction, keyOf(run))) return;
     const message = `the run ${run.id} holds no removals any more: its connection was deleted, and another connection has taken over its records`;
     throw apiError(ADMIN_API, 'conflict', message);
   }
@@ -149,7 +148,7 @@ export class SyncRunsService {
   }
 }
 
-const ownerOf = ({ hauler_id: haulerId, connection_id: connectionId }: RunRow) => ({ haulerId, connectionId });
+const keyOf = ({ hauler_id: haulerId, connection_id: connectionId }: RunRow) => ({ haulerId, connectionId });
 
 const toSyncRunDto = (row: RunRow): SyncRun =>
   present(SyncRun, { ...row, ...attentionOf(row), refusals: row.refusals?.map(toRefusedRecords) });

@@ -1,5 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import { ENV, type ResolvedEnv } from '../../core/config/env.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { Database } from '../../core/database/database.js';
@@ -26,13 +25,6 @@ export interface VisionConnection extends PartnerConnection {
 /** Finds the connections to partners' Vision APIs, and makes their waiting work due when an admin changes one. */
 @Injectable()
 export class VisionConnections implements ConnectionWork {
-  /** Each download asks. */
-  private readonly firstByteTimes = new LRUCache<string, number, string>({
-    max: 1_000,
-    ttl: 5_000,
-    fetchMethod: (id, _former, { context: haulerId }) => this.readFirstByteMs(haulerId, id),
-  });
-
   constructor(
     private readonly database: Database,
     private readonly work: WorkService,
@@ -41,22 +33,17 @@ export class VisionConnections implements ConnectionWork {
 
   /** Undefined for an unknown or deleted connection, and for one of another interface. */
   async find(id: string): Promise<VisionConnection | undefined> {
-    const [connection] = await this.database.query<VisionConnection>(
+    return this.database.first<VisionConnection>(
       `SELECT hauler_id AS "haulerId", id, base_url AS "baseUrl", customer_id AS "customerId",
          interval_seconds AS "intervalSeconds", enabled
        FROM connections WHERE id = $1 AND interface = 'vision' AND deleted_at IS NULL`,
       [id],
     );
-    return connection;
   }
 
-  /** Milliseconds that the hosts of its files have for the first byte. Read once every 5 s, deleted connections included. */
+  /** Milliseconds that the hosts of its files have for the first byte, also of a deleted connection. */
   async firstByteMs(haulerId: string, id: string): Promise<number> {
-    return (await this.firstByteTimes.fetch(id, { context: haulerId })) ?? this.env.VISION_FIRST_BYTE_TIMEOUT;
-  }
-
-  private async readFirstByteMs(haulerId: string, id: string): Promise<number> {
-    const [row] = await this.database.query<{ seconds: number | null }>(
+    const row = await this.database.first<{ seconds: number | null }>(
       'SELECT first_byte_timeout_seconds AS seconds FROM connections WHERE hauler_id = $1 AND id = $2',
       [haulerId, id],
     );
@@ -90,7 +77,7 @@ export class VisionConnections implements ConnectionWork {
 
 /** The hauler of a vision connection, also of a deleted one, because its recordings stay. */
 export async function haulerOf(database: Sql, connectionId: string): Promise<string | undefined> {
-  const [row] = await database.query<{ hauler_id: string }>(
+  const row = await database.first<{ hauler_id: string }>(
     "SELECT hauler_id FROM connections WHERE id = $1 AND interface = 'vision'",
     [connectionId],
   );

@@ -1,6 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Sql } from '../../core/database/sql.js';
-import { PARTNER_LANES } from '../../core/work/work-kind.js';
 import { WorkService } from '../../core/work/work.service.js';
 import type { Next, Run } from '../../core/work/run.js';
 import { VisionFindings } from '../client/findings.repository.js';
@@ -48,10 +47,8 @@ export class ClipPollJob implements OnModuleInit {
       name: POLL_CLIPS,
       table: 'video_polls',
       key: { hauler_id: 'uuid', connection_id: 'uuid', customer_id: 'text' },
-      columns: ['last_error'],
       callsPartners: true,
-      lane: { by: 'connection_id', type: 'uuid', concurrency: 2 },
-      lanes: PARTNER_LANES,
+      lane: { by: 'connection_id', concurrency: 2 },
       backoff: { firstMs: 5_000, factor: 2, maxMs: 60_000, jitter: 0.2 },
       run: (run) => this.round(run),
     });

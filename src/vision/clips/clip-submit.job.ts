@@ -1,5 +1,4 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { PARTNER_LANES } from '../../core/work/work-kind.js';
 import { WorkService } from '../../core/work/work.service.js';
 import type { Next, Run } from '../../core/work/run.js';
 import { inCallContext } from '../../core/outbound/outbound-log.js';
@@ -42,8 +41,7 @@ export class ClipSubmitJob implements OnModuleInit {
       key: { hauler_id: 'uuid', id: 'uuid' },
       where: "status = 'submitting'",
       callsPartners: true,
-      lane: { by: 'connection_id', type: 'uuid', concurrency: 8 },
-      lanes: PARTNER_LANES,
+      lane: { by: 'connection_id', concurrency: 8 },
       backoff: { firstMs: 1_000, factor: 3, maxMs: 60_000, jitter: 0.2 },
       attempts: { max: MAX_ATTEMPTS, giveUp: (run, reason) => this.giveUp(run, reason) },
       run: (run) => this.submit(run),

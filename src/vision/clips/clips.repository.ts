@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../core/database/database.js';
-import { instantSql, onlyRow, type Sql } from '../../core/database/sql.js';
+import { instantSql, type Sql } from '../../core/database/sql.js';
 import { uuidv7 } from '../../core/database/uuid.js';
 import { Outbox } from '../../webhooks/events/outbox.js';
 import { namePairsOf } from '../recordings/camera-names.repository.js';
@@ -98,7 +98,7 @@ export class ClipsRepository {
   }
 
   async findPart(haulerId: string, id: string): Promise<Part> {
-    const [row] = await this.database.query<Part>(PART_BY_KEY, [haulerId, id]);
+    const row = await this.database.first<Part>(PART_BY_KEY, [haulerId, id]);
     if (row === undefined) throw new Error(`no part ${id} of a video request`);
     return row;
   }
@@ -143,27 +143,23 @@ export class ClipsRepository {
    * database's time, for the columns that SQL compares with `now()`.
    */
   async schedulePoll(transaction: Sql, part: Part, delayMs: number): Promise<Date> {
-    const { now } = onlyRow(
-      await transaction.query<{ now: Date }>(
-        `INSERT INTO video_polls AS poll (hauler_id, connection_id, customer_id, due_at)
+    const { now } = await transaction.only<{ now: Date }>(
+      `INSERT INTO video_polls AS poll (hauler_id, connection_id, customer_id, due_at)
        VALUES ($1, $2, $3, now() + $4::float8 * interval '1 ms')
        ON CONFLICT (hauler_id, connection_id, customer_id) DO UPDATE SET due_at =
          CASE WHEN poll.last_error IS NULL OR poll.due_at IS NULL THEN least(poll.due_at, excluded.due_at) ELSE poll.due_at END
        RETURNING now() AS now`,
-        [part.haulerId, part.connectionId, part.customerId, delayMs],
-      ),
+      [part.haulerId, part.connectionId, part.customerId, delayMs],
     );
     return now;
   }
 
   /** Null where the customer has no open part. */
   async nextPollAt(transaction: Sql, { hauler_id, connection_id, customer_id }: Customer): Promise<Date | null> {
-    const { at } = onlyRow(
-      await transaction.query<{ at: Date | null }>(
-        `SELECT least(min(next_poll_at), min(deadline_at)) AS at FROM video_request_parts
+    const { at } = await transaction.only<{ at: Date | null }>(
+      `SELECT least(min(next_poll_at), min(deadline_at)) AS at FROM video_request_parts
        WHERE connection_id = $1 AND customer_id = $2 AND hauler_id = $3 AND next_poll_at IS NOT NULL`,
-        [connection_id, customer_id, hauler_id],
-      ),
+      [connection_id, customer_id, hauler_id],
     );
     return at;
   }
@@ -223,17 +219,27 @@ export class ClipsRepository {
     await this.refreshRequest(transaction, part.haulerId, part.requestId);
   }
 
-  async lockPart(transaction: Sql, haulerId: string, id: string): Promise<Part | undefined> {
-    const [part] = await transaction.query<Part>(`${PART_BY_KEY} FOR UPDATE`, [haulerId, id]);
-    return part;
+  /** Retention has deleted the file of a clip of the part. */
+  async clipExpired(
+    transaction: Sql,
+    haulerId: string,
+    id: string,
+    clip: { readonly recordingId: string; readonly reason: string },
+  ): Promise<void> {
+    const sql = 'UPDATE video_request_parts SET file_removed_at = now() WHERE hauler_id = $1 AND id = $2';
+    await transaction.query(sql, [haulerId, id]);
+    const event = { kind: 'state', text: clip.reason, recordingId: clip.recordingId } as const;
+    await recordClipEvent(transaction, { haulerId, id }, event);
+    await this.updatePartFromClips(transaction, haulerId, id);
   }
 
-  /** Retention has deleted a file of the part. */
-  async markRemoved(transaction: Sql, haulerId: string, id: string): Promise<void> {
-    await transaction.query('UPDATE video_request_parts SET file_removed_at = now() WHERE hauler_id = $1 AND id = $2', [
-      haulerId,
-      id,
-    ]);
+  /** An erasure has deleted a clip of the part, which ends when none is left. */
+  async clipErased(transaction: Sql, haulerId: string, id: string, erasureId: string): Promise<void> {
+    const part = await this.lockPart(transaction, haulerId, id);
+    if (part === undefined) return;
+    if (part.hasClips) return this.updatePartFromClips(transaction, haulerId, id);
+    if (part.status === 'expired' || part.status === 'failed') return;
+    await this.transition(transaction, part, 'expired', `The footage was erased (erasure ${erasureId}).`);
   }
 
   /** The part waits again for its clips, which are fetched again. */
@@ -250,7 +256,7 @@ export class ClipsRepository {
    */
   async reopenRequest(transaction: Sql, { haulerId, requestId, revived, deadlineMs }: Reopened): Promise<number> {
     const key = [haulerId, requestId];
-    const [first] = await transaction.query<Part>(`${OPENABLE} LIMIT 1`, key);
+    const first = await transaction.first<Part>(`${OPENABLE} LIMIT 1`, key);
     if (first === undefined) return 0;
     // Locks are taken in the order of a poll round: the poll, then parts, then requests.
     await this.schedulePoll(transaction, first, 0);
@@ -308,7 +314,7 @@ export class ClipsRepository {
   /** Derives the state of a request from its parts. Locks its row first, because two parts may end at the same time. */
   async refreshRequest(transaction: Sql, haulerId: string, requestId: string): Promise<void> {
     const key = [haulerId, requestId];
-    const [request] = await transaction.query<Omit<CameraKey, 'haulerId'> & Pick<Part, 'status'>>(
+    const request = await transaction.first<Omit<CameraKey, 'haulerId'> & Pick<Part, 'status'>>(
       `SELECT status, connection_id AS "connectionId", truck_id AS "truckId", camera_id AS "cameraId"
        FROM video_requests WHERE hauler_id = $1 AND id = $2 FOR UPDATE`,
       key,
@@ -328,6 +334,10 @@ export class ClipsRepository {
       const data = { connectionId, videoRequestId: requestId, truckId, cameraId };
       await this.outbox.record(transaction, { topic: `clip.${status}`, haulerId, connectionId, data });
     }
+  }
+
+  private async lockPart(transaction: Sql, haulerId: string, id: string): Promise<Part | undefined> {
+    return transaction.first<Part>(`${PART_BY_KEY} FOR UPDATE`, [haulerId, id]);
   }
 }
 

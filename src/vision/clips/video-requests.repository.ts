@@ -61,7 +61,7 @@ export class VideoRequestsRepository {
     database: Sql = this.database,
   ): Promise<string | undefined> {
     const { connectionId, truckId, cameraId, startTime, endTime } = range;
-    const [row] = await database.query<{ id: string }>(
+    const row = await database.first<{ id: string }>(
       `SELECT erasure.id FROM erasures AS erasure, (SELECT $1::uuid AS hauler_id, $2::uuid AS connection_id,
          $3::text AS truck_id, $4::text AS camera_id, $5::timestamptz AS start_time, $6::timestamptz AS end_time) AS clip
        WHERE erasure.status IN ('running', 'done') AND ${isWithin('clip', 'erasure')} LIMIT 1`,

@@ -5,7 +5,7 @@ import { type ListPage, listPage } from '../../core/database/list-page.js';
 import type { Sql } from '../../core/database/sql.js';
 import { uuidv7 } from '../../core/database/uuid.js';
 import type { VisionConnection } from '../client/vision-connections.repository.js';
-import type { WindowOwner } from './windows.repository.js';
+import type { SubscriptionKey } from './windows.repository.js';
 
 export interface NewSubscription {
   readonly truckId: string;
@@ -15,7 +15,7 @@ export interface NewSubscription {
 }
 
 /** The subscription of a deferred window. */
-interface OfWindow extends Pick<WindowOwner, 'connection_id'> {
+interface OfWindow extends Pick<SubscriptionKey, 'connection_id'> {
   readonly enabled: boolean;
   readonly truck_id: string;
   /** Null: all cameras of the truck. */
@@ -38,7 +38,7 @@ export class SubscriptionsRepository {
   }
 
   async newestTruck(connectionId: string): Promise<string | undefined> {
-    const [newest] = await this.database.query<{ truck_id: string }>(
+    const newest = await this.database.first<{ truck_id: string }>(
       `${SUBSCRIPTIONS} AND connection_id = $1 ORDER BY id DESC LIMIT 1`,
       [connectionId],
     );
@@ -85,18 +85,17 @@ export class SubscriptionsRepository {
     return listPage(this.database, { ...list, key: ['start_time', 'id'], order: 'DESC' }, query);
   }
 
-  async find(id: string): Promise<WindowOwner | undefined> {
-    const [row] = await this.database.query<WindowOwner>(`${SUBSCRIPTIONS} AND id = $1`, [id]);
-    return row;
+  async find(id: string): Promise<SubscriptionKey | undefined> {
+    return this.database.first<SubscriptionKey>(`${SUBSCRIPTIONS} AND id = $1`, [id]);
   }
 
   /** When the next reading is due by a poke during this one; undefined without a poke. Locks the subscription. */
   async pokedFor(
     transaction: Sql,
-    { hauler_id: haulerId, id }: WindowOwner,
+    { hauler_id: haulerId, id }: SubscriptionKey,
     startedAt: string,
   ): Promise<Date | undefined> {
-    const [poked] = await transaction.query<{ due_at: Date }>(
+    const poked = await transaction.first<{ due_at: Date }>(
       `SELECT due_at FROM video_subscriptions WHERE hauler_id = $1 AND id = $2 AND due_at > $3::timestamptz FOR UPDATE`,
       [haulerId, id, startedAt],
     );
@@ -118,7 +117,7 @@ export class SubscriptionsRepository {
   /** Deletes its windows and the times of its readings as well. Its recordings stay, and their downloads go on. Returns whether the subscription existed. */
   async delete(id: string): Promise<boolean> {
     return this.inTransaction(async (transaction) => {
-      const deleted = await transaction.query<Pick<WindowOwner, 'hauler_id'>>(
+      const deleted = await transaction.query<Pick<SubscriptionKey, 'hauler_id'>>(
         `UPDATE video_subscriptions SET deleted_at = now(), due_at = NULL, started_at = NULL
          WHERE id = $1 AND deleted_at IS NULL RETURNING hauler_id`,
         [id],
@@ -134,29 +133,27 @@ export class SubscriptionsRepository {
 
   /** What `delete` ends; undefined for a deleted subscription. */
   async countRemoval(id: string): Promise<object | undefined> {
-    const [row] = await this.database.query<object>(
+    return this.database.first<object>(
       `SELECT watermark, (SELECT count(*)::float8 FROM video_windows AS w
          WHERE w.hauler_id = s.hauler_id AND w.subscription_id = s.id AND w.reread_day IS NULL) AS unread_windows
        FROM (${SUBSCRIPTIONS} AND id = $1) AS s`,
       [id],
     );
-    return row;
   }
 
   /** Undefined for a deleted subscription. */
   async findByKey(haulerId: string, id: string): Promise<OfWindow | undefined> {
-    const [row] = await this.database.query<OfWindow>(
+    return this.database.first<OfWindow>(
       `SELECT connection_id, enabled, truck_id, camera_id FROM video_subscriptions
        WHERE hauler_id = $1 AND id = $2 AND deleted_at IS NULL`,
       [haulerId, id],
     );
-    return row;
   }
 }
 
 /** When a partner last answered with the recordings of a truck; null before the first time. */
 export async function lastReading(database: Sql, haulerId: string, connectionId: string): Promise<Date | null> {
-  const [last] = await database.query<{ at: Date | null }>(
+  const last = await database.first<{ at: Date | null }>(
     'SELECT max(last_read_at) AS at FROM video_subscriptions WHERE hauler_id = $1 AND connection_id = $2',
     [haulerId, connectionId],
   );

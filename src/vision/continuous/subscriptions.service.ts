@@ -23,7 +23,7 @@ import {
   VisionConnections,
 } from '../client/vision-connections.repository.js';
 import { SubscriptionsRepository } from './subscriptions.repository.js';
-import { WindowsRepository } from './windows.repository.js';
+import { readDaysAgain } from './windows.repository.js';
 import { closedUntil, daysOf } from './windows.rules.js';
 
 /** The subscriptions to trucks' continuous recordings. */
@@ -31,7 +31,6 @@ import { closedUntil, daysOf } from './windows.rules.js';
 export class VideoSubscriptions {
   constructor(
     private readonly subscriptions: SubscriptionsRepository,
-    private readonly windows: WindowsRepository,
     private readonly connections: VisionConnections,
     private readonly work: WorkService,
   ) {}
@@ -79,9 +78,7 @@ export class VideoSubscriptions {
     const window = { start, end: Math.min(to, closedUntil(Date.now())) };
     const violations = againViolations(to - start, window.end - start);
     if (violations.length > 0) throw invalid(violations);
-    await this.subscriptions.inTransaction((transaction) =>
-      this.windows.readAgain(transaction, row, window, daysOf(window)),
-    );
+    await this.subscriptions.inTransaction((transaction) => readDaysAgain(transaction, row, window, daysOf(window)));
     this.work.runDue(READ_WINDOWS);
     return present(VideoSubscription, row);
   }

@@ -2,14 +2,20 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { ENV, type ResolvedEnv } from '../../core/config/env.js';
 import type { Sql } from '../../core/database/sql.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
-import { PARTNER_LANES } from '../../core/work/work-kind.js';
 import { WorkService } from '../../core/work/work.service.js';
 import type { Changes, Next, Run } from '../../core/work/run.js';
 import { READ_SUBSCRIPTIONS, READ_WINDOWS, VisionConnections } from '../client/vision-connections.repository.js';
 import type { Span } from '../range.js';
 import { SubscriptionsRepository } from './subscriptions.repository.js';
 import { WindowReader } from './window-reader.service.js';
-import { type WindowOwner, type WindowRow, WindowsRepository } from './windows.repository.js';
+import {
+  deferWindow,
+  planDays,
+  recordReading,
+  removeWindow,
+  type SubscriptionKey,
+  type WindowRow,
+} from './windows.repository.js';
 import {
   daysOf,
   nextWindow,
@@ -20,7 +26,7 @@ import {
   shouldDefer,
 } from './windows.rules.js';
 
-interface SubscriptionRow extends WindowOwner {
+interface SubscriptionRow extends SubscriptionKey {
   readonly truck_id: string;
   readonly camera_id: string | null;
   /** The end of the last window that was read or deferred. */
@@ -38,11 +44,7 @@ const PAUSED_MS = 60_000;
 const MAX_WINDOW_ATTEMPTS = 100;
 
 /** By connection, so that a partner that takes a minute for each page delays only its own subscriptions. */
-const LANES = {
-  callsPartners: true,
-  lane: { by: 'connection_id', type: 'uuid', concurrency: 2 },
-  lanes: PARTNER_LANES,
-} as const;
+const LANES = { callsPartners: true, lane: { by: 'connection_id', concurrency: 2 } } as const;
 
 /**
  * Reads the continuous recordings of each subscription, one window per run (decision 48). A window that fails repeatedly,
@@ -53,7 +55,6 @@ export class WindowReadingJob implements OnModuleInit {
   constructor(
     private readonly work: WorkService,
     private readonly subscriptions: SubscriptionsRepository,
-    private readonly windows: WindowsRepository,
     private readonly connections: VisionConnections,
     private readonly reader: WindowReader,
     @Inject(ENV) private readonly env: ResolvedEnv,
@@ -64,16 +65,6 @@ export class WindowReadingJob implements OnModuleInit {
       name: READ_SUBSCRIPTIONS,
       table: 'video_subscriptions',
       key: { hauler_id: 'uuid', id: 'uuid' },
-      columns: [
-        'connection_id',
-        'truck_id',
-        'camera_id',
-        'start_time',
-        'read_until',
-        'last_read_at',
-        'deferred_at',
-        'interval_seconds',
-      ],
       where: 'enabled AND deleted_at IS NULL',
       ...LANES,
       backoff: { firstMs: 5_000, factor: 2, maxMs: 300_000, jitter: 0.2 },
@@ -83,7 +74,6 @@ export class WindowReadingJob implements OnModuleInit {
       name: READ_WINDOWS,
       table: 'video_windows',
       key: { hauler_id: 'uuid', id: 'uuid' },
-      columns: ['subscription_id', 'start_time', 'end_time', 'reread_day'],
       ...LANES,
       backoff: { firstMs: 60_000, factor: 2, maxMs: 3_600_000, jitter: 0.2 },
       // The row stays, because the coverage shows unread windows as missing.
@@ -112,7 +102,7 @@ export class WindowReadingJob implements OnModuleInit {
       await this.subscriptions.inTransaction(async (transaction) => {
         await this.finishReading(run, transaction, next, { read_until: readUntil, deferred_at: now });
         const { message: reason } = error as Error;
-        await this.windows.defer(transaction, row, { readUntil: row.read_until, window, reason });
+        await deferWindow(transaction, row, { readUntil: row.read_until, window, reason });
       });
       return 'done';
     }
@@ -122,8 +112,8 @@ export class WindowReadingJob implements OnModuleInit {
     await this.subscriptions.inTransaction(async (transaction) => {
       const set = { read_until: readUntil, last_read_at: now, updated_at: new Date() };
       await this.finishReading(run, transaction, next, set);
-      await this.windows.recordReading(transaction, row, window, now);
-      if (again !== undefined) await this.windows.planDays(transaction, row, daysOf(again));
+      await recordReading(transaction, row, window, now);
+      if (again !== undefined) await planDays(transaction, row, daysOf(again));
     });
     if (again !== undefined) this.work.runDue(READ_WINDOWS);
     return 'done';
@@ -164,11 +154,11 @@ export class WindowReadingJob implements OnModuleInit {
     const isRead = await this.subscriptions.inTransaction(async (transaction) => {
       await run.hold(transaction);
       if (subscription !== undefined) {
-        const owner = { hauler_id, id, connection_id: subscription.connection_id };
-        await this.windows.recordReading(transaction, owner, window, now);
-        if (!isWhole && reread_day === null) await this.windows.planDays(transaction, owner, daysOf(window));
+        const key = { hauler_id, id, connection_id: subscription.connection_id };
+        await recordReading(transaction, key, window, now);
+        if (!isWhole && reread_day === null) await planDays(transaction, key, daysOf(window));
       }
-      return this.windows.remove(transaction, run.row);
+      return removeWindow(transaction, run.row);
     });
     // A re-reading that was planned meanwhile has made it longer.
     return isRead ? 'done' : { afterMs: 0 };

@@ -19,7 +19,7 @@ import {
   type TruckRange,
 } from './coverage.repository.js';
 import {
-  type AskedRange,
+  type AskedSpan,
   clipPiece,
   coverageOf,
   type CoverageState,
@@ -42,7 +42,7 @@ const STATES: Readonly<Record<RecordingState, CoverageState>> = {
 export interface CameraPieces {
   readonly pieces: readonly Piece[];
   /** Latest first. */
-  readonly asked: readonly AskedRange[];
+  readonly asked: readonly AskedSpan[];
   readonly failing: readonly Times[];
 }
 
@@ -57,8 +57,9 @@ export class CoveragePieces {
   /** The cameras of the truck, or the one that is named. */
   async cameras(query: TruckRange, cameraId?: string): Promise<readonly CoveredCamera[]> {
     if (cameraId === undefined) return (await this.coverage.cameras([query], query))[0] ?? [];
+    const { connectionId, truckId } = query;
     const [pairs = []] = await namePairsOf(this.database, [query]);
-    return [{ name: cameraId, names: new Set(namesOf(cameraId, pairs)), isAbsent: false }];
+    return [{ connectionId, truckId, name: cameraId, names: namesOf(cameraId, pairs), isAbsent: false }];
   }
 
   /** Of each camera, what is known of its time besides its recordings, in pieces as `coverageOf` has them. */
@@ -91,17 +92,13 @@ export class CoveragePieces {
 
   /** Of each camera, with its recordings; one after the other, so that the event loop is not held for all of them at once. */
   async of(query: TruckRange, cameras: readonly CoveredCamera[]): Promise<(() => CameraPieces)[]> {
-    const { connectionId, truckId } = query;
-    const names = cameras.flatMap((camera) => [...camera.names]);
+    const names = cameras.flatMap((camera) => camera.names);
     const recordings = await this.coverage.recordings(query, names, MAX_RECORDINGS + 1);
     if (recordings.length > MAX_RECORDINGS) throw invalid([tooManyRecordings()]);
-    const others = await this.withoutRecordings(
-      cameras.map((camera) => ({ connectionId, truckId, names: [...camera.names] })),
-      query,
-    );
+    const others = await this.withoutRecordings(cameras, query);
     const [from, to] = [epochMillis(query.from), epochMillis(query.to)];
     return others.map((each, i) => () => {
-      const own = recordings.filter(({ camera_id: name }) => cameras[i]?.names.has(name));
+      const own = recordings.filter(({ camera_id: name }) => cameras[i]?.names.includes(name));
       return { ...each, pieces: coverageOf([...own.flatMap(toPieces), ...each.pieces], from, to) };
     });
   }
@@ -176,5 +173,5 @@ function toSubscribed({ start_time, read_until, last_error, is_ended, unread }: 
   };
 }
 
-const toAsked = ({ asked }: CoverageSubscriptionRow): AskedRange[] =>
+const toAsked = ({ asked }: CoverageSubscriptionRow): AskedSpan[] =>
   asked.map(({ start, end, at }) => ({ start: Date.parse(start), end: Date.parse(end), at: Date.parse(at) }));

@@ -46,9 +46,7 @@ export class CoverageSummaries {
     if (violations.length > 0) throw invalid(violations);
     const cameras = await this.pieces.cameras(query);
     const sums = await this.sums(query, cameras);
-    const { connectionId, truckId, to } = query;
-    const named = cameras.map(({ names }) => ({ connectionId, truckId, names: [...names] }));
-    const times = await this.coverage.lastRecorded(named, to);
+    const times = await this.coverage.lastRecorded(cameras, query.to);
     const data = cameras.map((camera, i) => toDto(camera, sums[i] ?? noSums(), times[i]));
     return { data: data.sort((one, other) => other.lost - one.lost) };
   }

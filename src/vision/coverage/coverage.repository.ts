@@ -69,13 +69,11 @@ export interface CoverageSubscriptionRow {
   readonly asked: readonly { readonly start: string; readonly end: string; readonly at: string }[];
 }
 
-/** A camera by all its names, or a camera without a name if none of the truck is known: its whole time is missing. */
-export interface CoveredCamera extends Pick<Camera, 'names'>, Partial<Pick<Camera, 'name'>> {
+/** A camera, or one without a name if none of the truck is known: its whole time is missing. */
+export interface CoveredCamera extends TruckCamera, Partial<Pick<Camera, 'name'>> {
   /** It has no recording in the time of the query. */
   readonly isAbsent: boolean;
 }
-
-const UNKNOWN_CAMERA: CoveredCamera = { names: new Set(), isAbsent: true };
 
 export interface FleetTruck extends Truck {
   readonly haulerId: string;
@@ -278,20 +276,22 @@ export class CoverageRepository {
       [
         trucks.map(({ connectionId }) => connectionId),
         trucks.map(({ truckId }) => truckId),
-        ...[from, to],
+        from,
+        to,
         ...monthsOf(start - 31 * DAY_MS, end),
-        ...[dayText(start + DAY_MS - 1), dayText(end)],
+        dayText(start + DAY_MS - 1),
+        dayText(end),
       ],
     );
     const pairs = await namePairsOf(this.database, trucks);
     const found = new Map(rows.map((row) => [row.place, row]));
-    return trucks.map((_, i) => {
+    return trucks.map(({ connectionId, truckId }, i) => {
       const { names, present } = found.get(i + 1) ?? { names: [], present: [] };
-      if (names.length === 0) return [UNKNOWN_CAMERA];
-      return camerasOf(names, pairs[i] ?? []).map((camera) => ({
-        ...camera,
-        isAbsent: !present.some((name) => camera.names.has(name)),
-      }));
+      if (names.length === 0) return [{ connectionId, truckId, names, isAbsent: true }];
+      return camerasOf(names, pairs[i] ?? []).map((camera) => {
+        const isAbsent = !present.some((name) => camera.names.includes(name));
+        return { connectionId, truckId, ...camera, isAbsent };
+      });
     });
   }
 }

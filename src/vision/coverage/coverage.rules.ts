@@ -1,6 +1,7 @@
 import { epochMillis, type Instant } from '../../contracts/common/instant.js';
 import type { CoverageCause, CoverageSide } from '../../contracts/admin/coverage.dto.js';
 import type { Violation } from '../../contracts/common/violation.js';
+import { type Span, without } from '../range.js';
 
 const MAX_RANGE_MS = 31 * 86_400_000;
 /** 31 local days have an hour more where summer time ends. */
@@ -36,9 +37,7 @@ const RANKS = [
 type Rank = (typeof RANKS)[number];
 
 /** A state of one camera over a time; milliseconds since the epoch, the end excluded. */
-export interface Piece {
-  readonly start: number;
-  readonly end: number;
+export interface Piece extends Span {
   readonly state: CoverageState;
   /** Default: the state. */
   readonly rank?: Rank;
@@ -117,7 +116,7 @@ const isSame = (one: Piece, other: Piece): boolean =>
 export interface Subscribed {
   readonly start: number;
   readonly readUntil: number;
-  readonly unread: readonly { readonly start: number; readonly end: number; readonly reason: string }[];
+  readonly unread: readonly (Span & { readonly reason: string })[];
   /** The failure of the last reading, which is why the time after `readUntil` is not read. */
   readonly reason?: string;
   /** The connection was deleted, so that nothing more will be read. */
@@ -131,22 +130,15 @@ export function listsNone(askedAt?: string, failure?: string): string {
 }
 
 /** When a time was listed; milliseconds since the epoch. */
-export interface AskedRange {
-  readonly start: number;
-  readonly end: number;
+export interface AskedSpan extends Span {
   readonly at: number;
 }
 
 /** When the partner was last asked for this time: for its parts at different times, the earliest of these. `asked`: latest first. */
-export function lastAskedAt(asked: readonly AskedRange[], start: number, end: number): number | undefined {
-  let open = [{ start, end }];
+export function lastAskedAt(asked: readonly AskedSpan[], start: number, end: number): number | undefined {
+  let open: Span[] = [{ start, end }];
   for (const reading of asked) {
-    open = open.flatMap((part) =>
-      [
-        { start: part.start, end: Math.min(part.end, reading.start) },
-        { start: Math.max(part.start, reading.end), end: part.end },
-      ].filter((rest) => rest.start < rest.end),
-    );
+    open = open.flatMap((part) => without(part, reading));
     if (open.length === 0) return reading.at;
   }
   return undefined;

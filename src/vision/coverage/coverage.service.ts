@@ -31,15 +31,13 @@ export class CoverageService {
   }
 
   private async aggregated(query: CoverageQuery, resolution: number): Promise<CoverageBucket[]> {
-    const { connectionId, truckId, cameraId } = query;
     const [fromMs, toMs] = [epochMillis(query.from), epochMillis(query.to)];
     const buckets = Math.ceil((toMs - fromMs) / (resolution * 1000));
-    const cameras = await this.pieces.cameras(query, cameraId);
+    const cameras = await this.pieces.cameras(query, query.cameraId);
     if (cameras.length * buckets > MAX_BUCKETS) throw invalid([tooManyBuckets()]);
     const edges = [...Array.from({ length: buckets }, (_, i) => fromMs + i * resolution * 1000), toMs];
     const times = edges.map((edge) => formatInstant(new Date(edge)));
-    const wanted = cameras.map(({ names }) => ({ connectionId, truckId, names: [...names] }));
-    const seconds = await this.sums.of(wanted, edges);
+    const seconds = await this.sums.of(cameras, edges);
     return cameras.flatMap(({ name }, i) =>
       (seconds[i] ?? []).map((states, bucket) => ({
         ...(name === undefined ? {} : { cameraId: name }),

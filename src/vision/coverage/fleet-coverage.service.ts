@@ -7,7 +7,7 @@ import { positionedPage } from '../../core/database/list-page.js';
 import { filteredHauler } from '../../core/database/hauler-limit.js';
 import { invalid } from '../../core/errors/app-error.js';
 import { CoverageSums } from './coverage-sums.service.js';
-import { type CoveredCamera, CoverageRepository, type FleetTruck, type TruckCamera } from './coverage.repository.js';
+import { type CoveredCamera, CoverageRepository, type FleetTruck } from './coverage.repository.js';
 import { rangeViolations, type StateSeconds, sumOf } from './coverage.rules.js';
 import { type LocalDay, localDays } from './local-days.rules.js';
 
@@ -51,7 +51,8 @@ export class FleetCoverage {
     const { first, end, pagination } = positionedPage('coverage/fleet', query, ranked.length);
     const shown = ranked.slice(first, end);
     await read(shown.filter((each) => !seconds.has(each)));
-    const lastTimes = (await this.coverage.lastRecorded(camerasOf(shown, isAbsentCamera), query.to)).values();
+    const absent = shown.flatMap((each) => each.cameras.filter(isAbsentCamera));
+    const lastTimes = (await this.coverage.lastRecorded(absent, query.to)).values();
     return {
       data: shown.map(({ truck: { haulerId: owner, haulerName, connectionId, truckId, atRisk }, cameras: own }, i) => ({
         haulerId: owner,
@@ -75,7 +76,8 @@ export class FleetCoverage {
   /** Of each truck. */
   private async daysOf(covered: readonly Covered[], days: readonly LocalDay[]): Promise<Days[]> {
     const edges = [...days.map(({ start }) => start), ...days.slice(-1).map(({ end }) => end)];
-    const seconds = (await this.sums.of(camerasOf(covered), edges)).values();
+    const all = covered.flatMap(({ cameras }) => cameras);
+    const seconds = (await this.sums.of(all, edges)).values();
     return covered.map(({ cameras }) => {
       const own = cameras.map(() => seconds.next().value ?? []);
       return days.map((_, day) => sumOf(own.flatMap((buckets) => buckets[day] ?? [])));
@@ -84,14 +86,6 @@ export class FleetCoverage {
 }
 
 const isAbsentCamera = ({ isAbsent }: CoveredCamera): boolean => isAbsent;
-
-const camerasOf = (
-  covered: readonly Covered[],
-  isWanted: (camera: CoveredCamera) => boolean = () => true,
-): TruckCamera[] =>
-  covered.flatMap(({ truck: { connectionId, truckId }, cameras }) =>
-    cameras.filter(isWanted).map(({ names }) => ({ connectionId, truckId, names: [...names] })),
-  );
 
 const absentOf = (name: string | undefined, at: Date | undefined): AbsentCamera => ({
   ...(name === undefined ? {} : { cameraId: name }),

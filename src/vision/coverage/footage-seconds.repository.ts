@@ -96,8 +96,12 @@ export function footageSeconds(
     [
       JSON.stringify(
         times.map(({ connectionId: connection, truckId: truck, place, names, from, to }) => ({
-          ...{ place, connection, truck, names },
-          ...{ from: textOf(from), to: textOf(to) },
+          place,
+          connection,
+          truck,
+          names,
+          from: textOf(from),
+          to: textOf(to),
         })),
       ),
       JSON.stringify(others.map((each) => ({ ...each, from: textOf(each.from), to: textOf(each.to) }))),

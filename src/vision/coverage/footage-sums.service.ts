@@ -20,11 +20,8 @@ export class FootageSums {
 
   /** Of all cameras of these haulers, or of all. Times are milliseconds since the epoch. */
   async total(haulers: readonly string[] | undefined, from: number, to: number): Promise<StateSeconds> {
-    const { trucks, cameras } = await this.trucksOf(haulers, from, to);
-    const all = trucks.flatMap(({ connectionId, truckId }, i) =>
-      (cameras[i] ?? []).map(({ names }) => ({ connectionId, truckId, names: [...names] })),
-    );
-    return sumOf((await this.sums.of(all, [from, to])).flat());
+    const { cameras } = await this.trucksOf(haulers, from, to);
+    return sumOf((await this.sums.of(cameras.flat(), [from, to])).flat());
   }
 
   /** The cameras that subscriptions read now, and that recorded in this time. */
@@ -34,11 +31,11 @@ export class FootageSums {
     const subscriptions = (await this.coverage.subscriptions(trucks, range)).filter(({ is_ended }) => !is_ended);
     return trucks.flatMap(({ haulerId, connectionId, truckId }, i) => {
       const own = subscriptions.filter((each) => each.connection_id === connectionId && each.truck_id === truckId);
-      return (cameras[i] ?? []).flatMap(({ name, names }) =>
-        name !== undefined && own.some(({ camera_id: camera }) => camera === null || names.has(camera))
-          ? [{ haulerId, connectionId, truckId, name, names: [...names] }]
-          : [],
-      );
+      const isRead = ({ names }: TruckCamera) => own.some(({ camera_id: id }) => id === null || names.includes(id));
+      return (cameras[i] ?? []).flatMap((camera) => {
+        const { name } = camera;
+        return name !== undefined && isRead(camera) ? [{ ...camera, haulerId, name }] : [];
+      });
     });
   }
 

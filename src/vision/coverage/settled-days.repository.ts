@@ -28,6 +28,9 @@ export function settledDays(
   edges: readonly number[],
 ): Promise<SettledRow[]> {
   const times = edges.map((edge) => new Date(edge).toISOString());
+  const asked = cameras.map(({ connectionId: connection, truckId: truck, names }, place) => {
+    return { place, connection, truck, names };
+  });
   return database.query<SettledRow>(
     `SELECT place, extract(epoch FROM day)::float8 * 1000 AS day, bucket - 1 AS bucket,
        stored[until] - stored[since] AS stored, coalesce(expired[until] - expired[since], 0) AS expired,
@@ -47,14 +50,11 @@ export function settledDays(
          1 + extract(epoch FROM least(($4::timestamptz[])[bucket + 1], day + interval '24 hours') - day)::integer / 3600 AS until
        ) AS hours`,
     [
-      JSON.stringify(
-        cameras.map(({ connectionId: connection, truckId: truck, names }, place) => ({
-          ...{ place, connection },
-          ...{ truck, names },
-        })),
-      ),
-      ...[times[0]?.slice(0, 10), new Date((edges.at(-1) ?? 0) - 1).toISOString().slice(0, 10)],
-      ...[times, edges.length - 1],
+      JSON.stringify(asked),
+      times[0]?.slice(0, 10),
+      new Date((edges.at(-1) ?? 0) - 1).toISOString().slice(0, 10),
+      times,
+      edges.length - 1,
     ],
   );
 }

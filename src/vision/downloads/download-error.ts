@@ -3,37 +3,26 @@ import type { InvalidMp4Error } from '../../core/media/mp4-box-validator.js';
 import { networkFailure } from '../../core/outbound/network-errors.js';
 import { retryAfterDate } from '../../core/outbound/retry-after.js';
 
-/** How a download fails, and whether the bytes received so far are kept for another attempt. */
-const KEEPS_BYTES = {
+/** How a download fails: whether the bytes received so far are kept for another attempt, and the code of a recording that ends so. */
+const FAILURES = {
   /** The host is busy or unreachable, the connection broke, the body was cut off, or a timeout passed. */
-  retryable: true,
+  retryable: { keepsBytes: true, code: 'unreachable' },
   /** The signal was aborted. */
-  cancelled: true,
+  cancelled: { keepsBytes: true, code: 'interrupted' },
   /** 400, 401, 403, 404, 410. */
-  'link-refused': true,
+  'link-refused': { keepsBytes: true, code: 'linkRefused' },
   /** Decision 50 does not allow the address. */
-  'address-refused': false,
-  'bad-answer': false,
-  'too-large': false,
-  'wrong-length': false,
-  empty: false,
-  'invalid-mp4': false,
-} as const satisfies Record<string, boolean>;
+  'address-refused': { keepsBytes: false, code: 'addressRefused' },
+  'bad-answer': { keepsBytes: false, code: 'linkRefused' },
+  'too-large': { keepsBytes: false, code: 'tooLarge' },
+  'wrong-length': { keepsBytes: false, code: 'invalidFile' },
+  empty: { keepsBytes: false, code: 'invalidFile' },
+  'invalid-mp4': { keepsBytes: false, code: 'invalidFile' },
+} as const satisfies Record<string, { keepsBytes: boolean; code: RecordingReason }>;
 
-export type DownloadErrorKind = keyof typeof KEEPS_BYTES;
+export type DownloadErrorKind = keyof typeof FAILURES;
 
-/** The code of a recording that ends with a failure of this kind. */
-export const REASON_CODES: Readonly<Record<DownloadErrorKind, RecordingReason>> = {
-  retryable: 'unreachable',
-  cancelled: 'interrupted',
-  'link-refused': 'linkRefused',
-  'address-refused': 'addressRefused',
-  'bad-answer': 'linkRefused',
-  'too-large': 'tooLarge',
-  'wrong-length': 'invalidFile',
-  empty: 'invalidFile',
-  'invalid-mp4': 'invalidFile',
-};
+export const reasonOf = (kind: DownloadErrorKind): RecordingReason => FAILURES[kind].code;
 
 /** `message` is a sentence for an admin. It names hosts, but no paths or queries, because signed links are secrets. */
 export class DownloadError extends Error {
@@ -59,7 +48,7 @@ export class DownloadError extends Error {
   ) {
     super(message, { cause: options.cause });
     this.name = 'DownloadError';
-    this.keepsBytes = KEEPS_BYTES[kind];
+    this.keepsBytes = FAILURES[kind].keepsBytes;
     this.retryAt = options.retryAt;
     this.status = options.status;
     this.isUnreached = options.isUnreached === true;

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { ENV, type ResolvedEnv } from '../../core/config/env.js';
 import type { RecordingReason } from '../../contracts/admin/recording.dto.js';
-import { PARTNER_LANES } from '../../core/work/work-kind.js';
 import { WorkService } from '../../core/work/work.service.js';
 import { type Next, RowLostError, type Run } from '../../core/work/run.js';
 import { inCallContext } from '../../core/outbound/outbound-log.js';
@@ -11,11 +10,10 @@ import { StorageUnavailableError } from '../../core/storage/storage-errors.js';
 import type { Published } from '../../core/storage/draft.js';
 import { recordingFile } from '../recordings/recording.rules.js';
 import { DOWNLOAD, VisionConnections } from '../client/vision-connections.repository.js';
-import { DownloadError, REASON_CODES, retryLater, RetryLaterError } from './download-error.js';
+import { DownloadError, reasonOf, retryLater, RetryLaterError } from './download-error.js';
 import {
   DOWNLOAD_LANES,
   DownloadRepository,
-  RECORDING_COLUMNS,
   type RecordingRow,
   resumeColumns,
   resumePointOf,
@@ -64,12 +62,10 @@ export class DownloadJob implements OnModuleInit {
       table: 'recordings',
       // With the start, so that a write finds the one partition of the recording.
       key: { hauler_id: 'uuid', id: 'uuid', start_time: 'timestamptz' },
-      columns: RECORDING_COLUMNS,
       order: 'fetch_by',
       callsPartners: true,
-      lane: { by: 'connection_id', type: 'uuid', concurrency: this.env.DOWNLOAD_CONCURRENCY_PER_CONNECTION },
+      lane: { by: 'connection_id', concurrency: this.env.DOWNLOAD_CONCURRENCY_PER_CONNECTION },
       lanesSql: DOWNLOAD_LANES,
-      lanes: PARTNER_LANES,
       backoff: { firstMs: 1_000, factor: 2, maxMs: 300_000, jitter: 0.2 },
       attempts: {
         max: MAX_ATTEMPTS,
@@ -201,7 +197,7 @@ export class DownloadJob implements OnModuleInit {
   }
 
   private async decide(run: DownloadRun, failure: FetchFailure, reason: string): Promise<Next> {
-    return this.apply(run, await this.next(run, failure), { reason, code: REASON_CODES[failure.kind] });
+    return this.apply(run, await this.next(run, failure), { reason, code: reasonOf(failure.kind) });
   }
 
   private async next({ row, attempt }: DownloadRun, failure: FetchFailure): Promise<NextStep> {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../core/database/database.js';
-import { onlyRow, type Sql } from '../../core/database/sql.js';
+import type { Sql } from '../../core/database/sql.js';
 import { Outbox } from '../../webhooks/events/outbox.js';
 import type { HappenedEvent } from '../../webhooks/events/outbox.repository.js';
 import type { Changes, Next, Run } from '../../core/work/run.js';
@@ -43,30 +43,6 @@ export interface RecordingRow {
   /** When it was listed, or revived by a new listing or by an admin. */
   readonly tried_since: Date;
 }
-
-/** The columns that the start of a run returns besides the key. */
-export const RECORDING_COLUMNS: readonly (keyof RecordingRow)[] = [
-  'connection_id',
-  'part_id',
-  'partner_recording_id',
-  'truck_id',
-  'camera_id',
-  'start_time',
-  'end_time',
-  'status',
-  'started_at',
-  'last_error',
-  'link',
-  'expires_at',
-  'relinks',
-  'received_bytes',
-  'draft_id',
-  'draft_bytes',
-  'draft_total',
-  'draft_validator',
-  'created_at',
-  'tried_since',
-];
 
 export function resumePointOf(row: RecordingRow): ResumePoint | undefined {
   const { draft_id: id, draft_bytes: bytes, draft_total: total, draft_validator: validator } = row;
@@ -199,9 +175,8 @@ export interface DownloadCounts {
 }
 
 export async function countDownloads(database: Sql): Promise<DownloadCounts> {
-  const row = onlyRow(
-    await database.query<DownloadCounts>(
-      `WITH RECURSIVE ${WAITING}
+  return database.only<DownloadCounts>(
+    `WITH RECURSIVE ${WAITING}
      SELECT due - downloading AS waiting, downloading, "atRisk" FROM (
        SELECT count(*)::int AS due FROM (SELECT FROM waiting CROSS JOIN LATERAL (
          SELECT FROM recordings AS r WHERE r.connection_id = waiting.id AND r.due_at IS NOT NULL
@@ -211,10 +186,8 @@ export async function countDownloads(database: Sql): Promise<DownloadCounts> {
        FROM (SELECT urgent.* FROM waiting CROSS JOIN LATERAL (
          SELECT r.started_at, r.expires_at FROM recordings AS r WHERE r.connection_id = waiting.id AND r.due_at IS NOT NULL
          ORDER BY r.fetch_by LIMIT ${MAX_URGENT_ROWS}) AS urgent LIMIT ${MAX_COUNTED_ROWS}) AS first) AS read`,
-      [],
-    ),
+    [],
   );
-  return row;
 }
 
 /** Downloads of a truck that wait, and have failed so far or whose link expires within an hour. */

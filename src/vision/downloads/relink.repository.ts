@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
 import { Database } from '../../core/database/database.js';
-import { onlyRow } from '../../core/database/sql.js';
 import type { VisionConnection } from '../client/vision-connections.repository.js';
 import type { Span } from '../range.js';
 import { knownChunks } from '../recordings/known-chunks.repository.js';
@@ -15,14 +14,12 @@ export class RelinkRepository {
 
   /** The time range of the recording, extended by the waiting recordings of its truck within six hours. */
   async waitingRange(row: RecordingRow): Promise<Span> {
-    const range = onlyRow(
-      await this.database.query<{ start: Date | null; end: Date | null }>(
-        `SELECT least(min(start_time), $3) AS start, greatest(max(end_time), $4) AS "end" FROM recordings
+    const range = await this.database.only<{ start: Date | null; end: Date | null }>(
+      `SELECT least(min(start_time), $3) AS start, greatest(max(end_time), $4) AS "end" FROM recordings
        WHERE hauler_id = $5 AND connection_id = $1 AND truck_id = $2 AND part_id IS NULL AND status = 'available'
          AND start_time >= $3::timestamptz - interval '6 hours' AND end_time <= $4::timestamptz + interval '6 hours'
          AND start_time < $4::timestamptz + interval '6 hours'`,
-        [row.connection_id, row.truck_id, row.start_time, row.end_time, row.hauler_id],
-      ),
+      [row.connection_id, row.truck_id, row.start_time, row.end_time, row.hauler_id],
     );
     const [start, end] = [range.start ?? row.start_time, range.end ?? row.end_time];
     // Rounded up, because a listed time has microseconds and a `Date` has milliseconds.

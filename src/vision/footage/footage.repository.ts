@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../core/database/database.js';
-import { onlyRow, type Sql } from '../../core/database/sql.js';
+import type { Sql } from '../../core/database/sql.js';
 import type { Span } from '../range.js';
 import { PART_OF_TRUCK, type TruckKey } from '../truck.js';
 
@@ -29,13 +29,11 @@ export class FootageRepository {
 
   /** Whether the partner has sent something of the truck, or a subscription names it. */
   async knowsTruck(truck: TruckKey): Promise<boolean> {
-    const row = onlyRow(
-      await this.database.query<{ known: boolean }>(
-        `SELECT EXISTS (SELECT FROM cameras WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3))
+    const row = await this.database.only<{ known: boolean }>(
+      `SELECT EXISTS (SELECT FROM cameras WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3))
          OR EXISTS (SELECT FROM video_subscriptions
            WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3) AND deleted_at IS NULL) AS known`,
-        truckOf(truck),
-      ),
+      truckOf(truck),
     );
     return row.known;
   }

@@ -108,13 +108,13 @@ export class TruckFootage {
 
 /** Every name of the cameras that the setting names; null for all cameras. */
 const namesIn = ({ cameras }: FootageQuery, found: readonly CoveredCamera[]): string[] | null =>
-  cameras.length === 0 ? null : found.flatMap(({ names }) => [...names]);
+  cameras.length === 0 ? null : found.flatMap(({ names }) => names);
 
 function clipsOf({ camera, span, missing }: MissingFootage, rows: readonly RequestedClipRow[]) {
   const { name, names } = camera;
   if (name === undefined) return [];
   const requested = rows
-    .filter(({ camera_id }) => names.has(camera_id))
+    .filter(({ camera_id }) => names.includes(camera_id))
     .map(({ start_time, end_time, is_open }) => {
       return { start: start_time.getTime(), end: end_time.getTime(), isOpen: is_open };
     });

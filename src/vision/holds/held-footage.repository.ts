@@ -1,5 +1,5 @@
 import { MAX_MISSING } from '../../contracts/admin/hold.dto.js';
-import { onlyRow, type Sql } from '../../core/database/sql.js';
+import type { Sql } from '../../core/database/sql.js';
 import type { TruckRow } from '../truck.js';
 import { cameraSql } from '../camera.sql.js';
 import { isWithin } from './held.sql.js';
@@ -42,16 +42,13 @@ const REMOVED = `
 type Key = Pick<HoldRow, 'hauler_id' | 'id'>;
 
 export async function countHeld(database: Sql, { hauler_id, id }: Key): Promise<HeldCounts> {
-  const row = onlyRow(
-    await database.query<HeldCounts>(
-      `SELECT (count(*) FILTER (WHERE status = 'stored'))::float8 AS stored,
+  return database.only<HeldCounts>(
+    `SELECT (count(*) FILTER (WHERE status = 'stored'))::float8 AS stored,
        coalesce(sum(size_bytes) FILTER (WHERE status = 'stored'), 0)::text AS bytes,
        (count(*) FILTER (WHERE status = 'available'))::float8 AS waiting
      FROM (${HELD}) AS held`,
-      [hauler_id, id],
-    ),
+    [hauler_id, id],
   );
-  return row;
 }
 
 /**

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { CreateHold, HoldQuery } from '../../contracts/admin/hold.dto.js';
 import { Database } from '../../core/database/database.js';
 import { type ListPage, listPage, type SqlList } from '../../core/database/list-page.js';
-import { instantSql, onlyRow, type Sql } from '../../core/database/sql.js';
+import { instantSql, type Sql } from '../../core/database/sql.js';
 import { uuidv7 } from '../../core/database/uuid.js';
 import { isWithin } from './held.sql.js';
 
@@ -48,30 +48,25 @@ export class HoldsRepository {
 
   async insert(transaction: Sql, haulerId: string, hold: CreateHold, by: string): Promise<HoldRow> {
     const { connectionId, truckId, cameraId, from, to, caseId, reason } = hold;
-    const row = onlyRow(
-      await transaction.query<HoldRow>(
-        `INSERT INTO holds (hauler_id, id, connection_id, truck_id, camera_id, start_time, end_time, case_id, reason,
+    return transaction.only<HoldRow>(
+      `INSERT INTO holds (hauler_id, id, connection_id, truck_id, camera_id, start_time, end_time, case_id, reason,
          created_by)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING ${COLUMNS}`,
-        [haulerId, uuidv7(), connectionId, truckId, cameraId ?? null, from, to, caseId, reason, by],
-      ),
+      [haulerId, uuidv7(), connectionId, truckId, cameraId ?? null, from, to, caseId, reason, by],
     );
-    return row;
   }
 
   async find(id: string): Promise<HoldRow | undefined> {
-    const [row] = await this.database.query<HoldRow>(`SELECT ${COLUMNS} FROM holds WHERE id = $1`, [id]);
-    return row;
+    return this.database.first<HoldRow>(`SELECT ${COLUMNS} FROM holds WHERE id = $1`, [id]);
   }
 
   /** Undefined if there is no active hold of this id. */
   async release(database: Sql, id: string, by: string, reason: string): Promise<HoldRow | undefined> {
-    const [row] = await database.query<HoldRow>(
+    return database.first<HoldRow>(
       `UPDATE holds SET released_at = now(), released_by = $2, release_reason = $3
        WHERE id = $1 AND released_at IS NULL RETURNING ${COLUMNS}`,
       [id, by, reason],
     );
-    return row;
   }
 
   /** Newest first. */
@@ -110,14 +105,12 @@ export class HoldsRepository {
 
   /** Whether any recording, also a former one, request or subscription of the connection names the truck. */
   async knowsTruck(haulerId: string, connectionId: string, truckId: string): Promise<boolean> {
-    const row = onlyRow(
-      await this.database.query<{ known: boolean }>(
-        `SELECT EXISTS (SELECT FROM cameras WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3))
+    const row = await this.database.only<{ known: boolean }>(
+      `SELECT EXISTS (SELECT FROM cameras WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3))
          OR EXISTS (SELECT FROM video_subscriptions WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3))
          OR EXISTS (SELECT FROM video_requests WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3))
          OR EXISTS (SELECT FROM holds WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3)) AS known`,
-        [haulerId, connectionId, truckId],
-      ),
+      [haulerId, connectionId, truckId],
     );
     return row.known;
   }

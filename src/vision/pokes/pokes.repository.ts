@@ -17,12 +17,11 @@ export function findPokedParts(
 
 /** Makes the polls of parts that wait for the partner due, also again after a poll that runs. Returns how many wait. */
 export async function pokeParts(transaction: Sql, haulerId: string, ids: readonly string[]): Promise<number> {
-  const poked = await transaction.change(
+  return transaction.change(
     `UPDATE video_request_parts SET next_poll_at = now()
      WHERE hauler_id = $1 AND id = ANY ($2::uuid[]) AND status = 'processing' AND next_poll_at IS NOT NULL`,
     [haulerId, ids],
   );
-  return poked;
 }
 
 /** A reading begins so long after the one before, so that many pokes are not as many readings. */

@@ -79,7 +79,7 @@ function counterparts(own: string, pairs: readonly NamePair[]): Set<string> {
 
 export interface Camera {
   readonly name: string;
-  readonly names: ReadonlySet<string>;
+  readonly names: readonly string[];
 }
 
 /** The cameras that have these names, sorted, each by the name that the partner returns. */
@@ -90,5 +90,5 @@ export function camerasOf(names: Iterable<string>, pairs: readonly NamePair[]): 
     const name = pairs.find(({ returned }) => all.includes(returned))?.returned ?? each;
     cameras.set(name, new Set([...(cameras.get(name) ?? []), ...all]));
   }
-  return [...cameras].map(([name, all]) => ({ name, names: all })).sort((a, b) => (a.name < b.name ? -1 : 1));
+  return [...cameras].map(([name, all]) => ({ name, names: [...all] })).sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -95,7 +95,7 @@ export class RecordingsRepository {
         return chunk === undefined ? [] : [{ id: row.id, start: row.start, chunk }];
       });
     if (links.length === 0) return [];
-    const revived = await transaction.query<RecordedTime>(
+    return transaction.query<RecordedTime>(
       `WITH old AS (
          SELECT r.hauler_id, r.id, r.start_time, r.end_time, listed.*
          FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[],
@@ -131,7 +131,6 @@ export class RecordingsRepository {
         ...monthsOfChunks(chunks),
       ],
     );
-    return revived;
   }
 
   private async insert(
@@ -182,7 +181,6 @@ export const recordingInventory = (database: Sql): Inventory =>
     // The file of a removed one is deleted by retention.
     expectedWhere: `(status IN ('stored', 'available') OR deleted_at IS NOT NULL AND EXISTS (SELECT FROM removed_files AS file
       WHERE (file.hauler_id, file.recording_id) = (recordings.hauler_id, recordings.id)))`,
-    owner: 'hauler_id',
   });
 
 function storedGaps(clip: Video): string | null {

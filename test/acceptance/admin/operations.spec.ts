@@ -168,26 +168,6 @@ describe('an erasure (decision 68)', () => {
     });
   };
 
-  test('of an account of another hauler is 404, or 400 with the field, and changes nothing', async () => {
-    const [hauler, other] = [await Hauler.create(), await Hauler.create()];
-    const { body } = await other.createAccount({ accountName: 'Of the other' });
-    const reply = await admin('POST', '/erasures', { haulerId: hauler.id, accountId: body['accountId'] });
-    expect([400, 404]).toContain(reply.status);
-    expect((await admin('GET', `/accounts/${String(body['accountId'])}`)).status).toBe(200);
-  });
-
-  test('removes what the account left and leaves its hauler the rest', async () => {
-    const hauler = await Hauler.create();
-    const name = `Erased ${randomUUID()}`;
-    const { body } = await hauler.createAccount({ accountName: name, primaryContact: { email: 'gone@example.com' } });
-    await hauler.createAccount({ accountName: `${name} and sons` });
-    await erase(hauler.id, body['accountId']);
-    const left = await administer<{ data: { accountName: string }[] }>('GET', `/accounts?haulerId=${hauler.id}`);
-    expect(left.data.map(({ accountName }) => accountName)).not.toContain(name);
-    expect(left.data.map(({ accountName }) => accountName)).toContain(`${name} and sons`);
-    expect(JSON.stringify(left.data)).not.toContain('gone@example.com');
-  });
-
   test('never touches another hauler, whatever the name of the account (issue 46, row 1)', async () => {
     const [hauler, other] = [await Hauler.create(), await Hauler.create()];
     const id = await other.connect({ interface: 'site', baseUrl: 'http://127.0.0.1:9', enabled: false });
@@ -195,15 +175,6 @@ describe('an erasure (decision 68)', () => {
     const { body } = await hauler.createAccount({ accountName: 'site' });
     await erase(hauler.id, body['accountId']);
     expect(await actions(`connection:${id}`)).toEqual(before);
-  });
-
-  test('has dryRun as its preview (decision 68)', async () => {
-    const hauler = await Hauler.create();
-    const { body } = await hauler.createAccount({ accountName: 'Kept' });
-    const request = { haulerId: hauler.id, accountId: body['accountId'], dryRun: true };
-    const preview = await admin<Plain>('POST', '/erasures', request);
-    expect(preview.status).toBe(200);
-    expect(preview.body).not.toHaveProperty('confirmationCode');
   });
 });
 

@@ -37,7 +37,9 @@ beforeAll(async () => {
       ADMIN_TOKENS: `one:${TOKENS.one}:admin@${ONE},two:${TOKENS.two}:admin@${ONE}+${TWO}`,
     },
   });
-  beside = await startOwnService({ beside: service, env: { ADMIN_READ_TOKEN: READ_TOKEN } });
+  // Its admin token is another one.
+  const env = { ADMIN_READ_TOKEN: READ_TOKEN, ADMIN_TOKEN: 'another-admin-token-0123456789' };
+  beside = await startOwnService({ beside: service, env });
   for (const id of [ONE, TWO]) await Hauler.create({ service, id });
 }, 150_000);
 
@@ -75,7 +77,7 @@ describe('a session of the console', () => {
     Promise.all([service, beside].map(async (each) => (await ask({ Cookie }, 'GET', path, undefined, each)).status));
 
   test('ends at once on every instance by the sign-out, also for a copy of its cookie (decision 57)', async () => {
-    const Cookie = await cookieOf({ token: service.adminToken });
+    const Cookie = await cookieOf({ token: READ_TOKEN });
     expect(await bothRead(Cookie, '/admin/v1/haulers')).toEqual([200, 200]);
     expect((await ask({ Cookie, 'X-Console': '1' }, 'DELETE', SESSION)).status).toBe(204);
     expect(await bothRead(Cookie, '/admin/v1/haulers')).toEqual([401, 401]);
@@ -94,8 +96,7 @@ describe('a session of the console', () => {
 
   test('ends at once on an instance whose admin token is another one (decision 57)', async () => {
     const Cookie = await cookieOf({ token: service.adminToken });
-    const changed = await startOwnService({ beside: service, env: { ADMIN_TOKEN: 'another-admin-token-0123456789' } });
-    expect((await ask({ Cookie }, 'GET', '/admin/v1/haulers', undefined, changed)).status).toBe(401);
+    expect(await bothRead(Cookie, '/admin/v1/haulers')).toEqual([200, 401]);
   });
 
   test('is ended by an admin (decision 57)', async () => {

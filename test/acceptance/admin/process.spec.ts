@@ -4,8 +4,8 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
 import { held } from '../../support/held.js';
 import { type ErrorBody, Hauler, ONE_SITE } from '../support/hauler.js';
-import { type OwnService, ownDatabase, startOwnService } from '../support/service.js';
-import { administer, admin, call, target } from '../support/target.js';
+import { type OwnService, startOwnService } from '../support/service.js';
+import { admin, call, read, target } from '../support/target.js';
 
 describe('open paths', () => {
   test.each([
@@ -63,19 +63,23 @@ describe('open paths', () => {
   });
 });
 
-let plain: OwnService;
-let logging: OwnService;
+/** A copy that calls nobody: an instance without a name, and one of the cell a7 beside it. */
+let nameless: OwnService;
+let cell: OwnService;
+/** Of another cell. */
+let other: OwnService;
 beforeAll(async () => {
-  const env = { LOG_ACCESS: 'failures', LOG_LEVEL: 'info', TRUST_PROXY: '127.0.0.1' };
-  [plain, logging] = await Promise.all([startOwnService(), startOwnService({ env })]);
-});
+  const env = { LOG_ACCESS: 'failures', LOG_LEVEL: 'info', TRUST_PROXY: '127.0.0.1', OUTBOUND: 'off' };
+  [nameless, other] = await Promise.all([startOwnService({ env }), startOwnService({ env: { CELL: 'b' } })]);
+  cell = await startOwnService({ beside: nameless, env: { ...env, CELL: 'a7' } });
+}, 120_000);
 
 test('LOG_ACCESS=failures has a line for each refused request, with its id and the prefix and hauler of its key', async () => {
-  const hauler = await Hauler.create({ service: logging });
+  const hauler = await Hauler.create({ service: nameless });
   const key = await hauler.key();
   const create = async (body: object, sent = key) => {
     const options = { headers: { 'PLATFORM-API-KEY': sent }, body };
-    return (await call('POST', '/platform-api/v1/accounts', options, logging)).headers.get('x-request-id');
+    return (await call('POST', '/platform-api/v1/accounts', options, nameless)).headers.get('x-request-id');
   };
   const [accepted, refused, unknown] = [
     await create({ accountName: 'A' }),
@@ -83,7 +87,7 @@ test('LOG_ACCESS=failures has a line for each refused request, with its id and t
     await create({}, `${key}x`),
   ];
   const lines = await eventually(() => {
-    const all = logging
+    const all = nameless
       .output()
       .split('\n')
       .filter((line) => line.startsWith('{'));
@@ -102,16 +106,11 @@ test('LOG_ACCESS=failures has a line for each refused request, with its id and t
     undefined,
     undefined,
   ]);
-  expect(logging.output()).not.toContain(key);
-});
-
-test('/metrics counts what needs attention by kind and severity (issue 50; decision 69)', async () => {
-  const { text } = await call('GET', '/metrics', { headers: { Authorization: `Bearer ${target.adminToken}` } });
-  expect(text).toMatch(/^attention_items/m);
+  expect(nameless.output()).not.toContain(key);
 });
 
 describe('behind a proxy', () => {
-  const wrong = (address: string, token: string, at: { url: string; adminToken: string } = logging) =>
+  const wrong = (address: string, token: string, at: { url: string; adminToken: string } = nameless) =>
     call('GET', '/admin/v1/haulers', { headers: { Authorization: `Bearer ${token}`, 'X-Forwarded-For': address } }, at);
   const tries = async (count: number, ask: (n: number) => Promise<{ status: number }>) =>
     (await Promise.all(Array.from({ length: count }, (_, n) => ask(n)))).map(({ status }) => status);
@@ -122,18 +121,18 @@ describe('behind a proxy', () => {
       60, 10,
     ]);
     expect((await wrong('192.0.2.2', 'another-wrong-token-0123')).status).toBe(401);
-    expect((await wrong('192.0.2.1', logging.adminToken)).status).toBe(200);
+    expect((await wrong('192.0.2.1', nameless.adminToken)).status).toBe(200);
   });
 
   test('without TRUST_PROXY the header of a caller counts nothing (decision 63)', async () => {
-    const statuses = await tries(62, (n) => wrong(`198.51.100.${n}`, `${n}-wrong-token-0123456789`, plain));
+    const statuses = await tries(62, (n) => wrong(`198.51.100.${n}`, `${n}-wrong-token-0123456789`, other));
     expect(statuses.filter((each) => each === 429)).toHaveLength(2);
   });
 });
 
 test('callers without a key use up nothing that callers with a key need (decision 58)', async () => {
-  const hauler = await Hauler.create({ service: plain, sites: ONE_SITE });
-  const { hostname, port } = new URL(plain.url);
+  const hauler = await Hauler.create({ service: other, sites: ONE_SITE });
+  const { hostname, port } = new URL(other.url);
   const sockets = Array.from({ length: 100 }, () => connect(Number(port), hostname));
   held(async () => sockets.forEach((socket) => socket.destroy()));
   const head = 'POST /platform-api/v1/tickets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
@@ -146,51 +145,28 @@ test('callers without a key use up nothing that callers with a key need (decisio
   expect(pushes.map(({ status }) => status)).toEqual(pushes.map(() => 200));
   for (const socket of sockets) socket.destroy();
   for (let n = 0; n < 50; n++)
-    await call('POST', '/platform-api/v1/tickets', { body: { filler: 'x'.repeat(5_000) } }, plain);
+    await call('POST', '/platform-api/v1/tickets', { body: { filler: 'x'.repeat(5_000) } }, other);
   await eventually(async () => {
-    const { data } = await administer<{ data: { status: number; requestBytes: number }[] }>(
-      'GET',
+    const { data } = await read<{ data: { status: number; requestBytes: number }[] }>(
       `/exchanges?haulerId=${hauler.id}&direction=inbound&status=200&pageSize=100`,
-      undefined,
-      plain,
+      other,
     );
     expect(data).toHaveLength(10);
   });
 });
 
-describe('SECRETS_KEY', () => {
-  test('another one than that of the database is refused at the start, with what to do (issue 50; decision 70)', async () => {
-    const { url: databaseUrl } = await ownDatabase();
-    const first = await startOwnService({ databaseUrl });
-    expect(await first.end()).toBe(0);
-    for (const MIGRATE_ON_START of ['true', 'false']) {
-      const other = startOwnService({ databaseUrl, env: { SECRETS_KEY: 'b6'.repeat(32), MIGRATE_ON_START } });
-      await expect(other).rejects.toThrow(
-        /SECRETS_KEY: it is not the one of this database.* Set it to that of the service that has used the database/,
-      );
-    }
-    const again = await startOwnService({ databaseUrl });
-    expect(again.output()).not.toContain('SECRETS_KEY');
-    await again.end();
-  });
-});
-
-let cell: OwnService;
-beforeAll(async () => {
-  cell = await startOwnService({ env: { OUTBOUND: 'off', CELL: 'a7' } });
+test('another SECRETS_KEY than that of the database is refused at the start, with what to do (decision 70)', async () => {
+  await expect(startOwnService({ beside: other, env: { SECRETS_KEY: 'b6'.repeat(32) } })).rejects.toThrow(
+    /SECRETS_KEY: it is not the one of this database.* Set it to that of the service that has used the database/,
+  );
 });
 
 test('a copy with OUTBOUND=off calls no partner and says so (decision 70)', async () => {
-  expect(await administer('GET', '/outbound', undefined, cell)).toMatchObject({ enabled: false });
+  expect(await read('/outbound', cell)).toMatchObject({ enabled: false });
   const hauler = await Hauler.create({ service: cell });
   const { partner, connectionId } = await hauler.siteConnection();
   await admin('POST', `/connections/${connectionId}/sync`, undefined, cell);
-  const { data } = await administer<{ data: { kind: string; sentence: string }[] }>(
-    'GET',
-    '/attention',
-    undefined,
-    cell,
-  );
+  const { data } = await read<{ data: { kind: string; sentence: string }[] }>('/attention', cell);
   expect(data.find(({ kind }) => kind === 'outbound-off')?.sentence).toMatch(/^This is a copy/);
   expect(partner.asked).toEqual([]);
   const refused = await admin<ErrorBody>('PUT', '/outbound', { enabled: true, reason: 'x' }, cell);
@@ -198,10 +174,8 @@ test('a copy with OUTBOUND=off calls no partner and says so (decision 70)', asyn
 });
 
 describe('a key of a cell (decision 71)', () => {
-  let other: OwnService;
   let hauler: Hauler;
   beforeAll(async () => {
-    other = await startOwnService({ env: { CELL: 'b' } });
     hauler = await Hauler.create({ service: cell });
   });
 
@@ -236,13 +210,10 @@ describe('a key of a cell (decision 71)', () => {
     expect([refused.status, refused.body.error.message]).toEqual([401, expect.stringContaining('cell a7')]);
   });
 
-  test('goes on working when the service gets a name, or another one', async () => {
-    const nameless = await startOwnService();
+  test('goes on working when the service gets a name, or loses it', async () => {
     const old = await Hauler.create({ service: nameless });
     expect(await old.key()).toMatch(/^hb_[0-9A-Za-z]{49}$/);
-    const named = await startOwnService({ beside: nameless, env: { CELL: 'c' } });
-    expect((await old.at(named).createAccount({ accountName: 'Older than the name' })).status).toBe(200);
-    const renamed = await startOwnService({ beside: cell, env: { CELL: 'd' } });
-    expect((await hauler.at(renamed).createAccount({ accountName: 'Of an earlier name' })).status).toBe(200);
+    expect((await old.at(cell).createAccount({ accountName: 'Older than the name' })).status).toBe(200);
+    expect((await hauler.at(nameless).createAccount({ accountName: 'Of an earlier name' })).status).toBe(200);
   });
 });

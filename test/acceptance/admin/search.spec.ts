@@ -5,7 +5,7 @@ import { refuses } from '../../support/scripted-partner.js';
 import { idOf } from '../../support/site-data.js';
 import { type ErrorBody, flow, Hauler, ONE_SITE, paths, SITES_ROUTE } from '../support/hauler.js';
 import { type OwnService, startOwnService } from '../support/service.js';
-import { administer, call } from '../support/target.js';
+import { administer, call, read } from '../support/target.js';
 import { VisionScene } from '../support/vision.js';
 
 interface Found {
@@ -37,7 +37,7 @@ beforeAll(async () => {
   truck = await VisionScene.create({ hauler });
 }, 120_000);
 
-const search = (q: string) => administer<Results>('GET', `/search?q=${encodeURIComponent(q)}`, undefined, service);
+const search = (q: string) => read<Results>(`/search?q=${encodeURIComponent(q)}`, service);
 const searchLimited = async (q: string) => {
   const headers = { Authorization: `Bearer ${LIMITED}` };
   return (await call<Results>('GET', `/admin/v1/search?q=${encodeURIComponent(q)}`, { headers }, service)).body;
@@ -202,8 +202,8 @@ describe('the health of a connection', () => {
   }
   const shown = async (id: string) => {
     const [one, { data }] = await Promise.all([
-      administer<Shown>('GET', `/connections/${id}`, undefined, service),
-      administer<{ data: (Shown & { id: string })[] }>('GET', '/connections?pageSize=100', undefined, service),
+      read<Shown>(`/connections/${id}`, service),
+      read<{ data: (Shown & { id: string })[] }>('/connections?pageSize=100', service),
     ]);
     expect(data.find((each) => each.id === id)?.health).toEqual(one.health);
     return one;
@@ -228,14 +228,9 @@ describe('the health of a connection', () => {
     });
     expect(health.lastFailure).toContain('not accept our API key');
     expect(health.calls).toBe(working.calls + 1);
-    const exchange = await administer<{ status: number }>(
-      'GET',
-      `/exchanges/${health.lastFailureId ?? ''}`,
-      undefined,
-      service,
-    );
+    const exchange = await read<{ status: number }>(`/exchanges/${health.lastFailureId ?? ''}`, service);
     expect(exchange.status).toBe(401);
-    const { health: ofHauler } = await administer<{ health: object }>('GET', `/haulers/${own.id}`, undefined, service);
+    const { health: ofHauler } = await read<{ health: object }>(`/haulers/${own.id}`, service);
     expect(ofHauler).toMatchObject({ connections: 1, failingConnections: 1, refusedPushes: 0 });
     await administer('PATCH', `/connections/${connectionId}`, { enabled: false }, service);
     expect((await shown(connectionId)).health.state).toBe('paused');
@@ -254,12 +249,7 @@ describe('the health of a connection', () => {
     const own = await Hauler.create({ service, sites: ONE_SITE });
     await own.push({ inboundFlow: flow(unique()), siteId: randomUUID() });
     await eventually(async () => {
-      const { data } = await administer<{ data: { id: string; health: object }[] }>(
-        'GET',
-        '/haulers',
-        undefined,
-        service,
-      );
+      const { data } = await read<{ data: { id: string; health: object }[] }>('/haulers', service);
       const health = data.find(({ id }) => id === own.id)?.health;
       expect(health).toMatchObject({ refusedPushes: 1, lastPushAt: expect.any(String) as unknown });
     });
@@ -269,12 +259,7 @@ describe('the health of a connection', () => {
 test('exchanges are counted over time as their list has them', async () => {
   const count = async (query: string) => {
     const path = `/exchanges/counts?${query}`;
-    const answer = await administer<{ hours: number; failedOnly: boolean; data: Record<string, number>[] }>(
-      'GET',
-      path,
-      undefined,
-      service,
-    );
+    const answer = await read<{ hours: number; failedOnly: boolean; data: Record<string, number>[] }>(path, service);
     const sum = (name: string) => answer.data.reduce((all, each) => all + (each[name] ?? 0), 0);
     return { ...answer, succeeded: sum('succeeded'), refused: sum('refused') };
   };
@@ -309,14 +294,9 @@ test('actions are listed by person and by kind, and everybody who did something 
     readonly resource: string;
   }
   const list = async (query: string) =>
-    (await administer<{ data: Action[] }>('GET', `/actions?pageSize=100&${query}`, undefined, service)).data;
+    (await read<{ data: Action[] }>(`/actions?pageSize=100&${query}`, service)).data;
   await administer('POST', '/haulers', { name: 'For the log' }, service);
-  const { data: actors } = await administer<{ data: { actor: string; name: string }[] }>(
-    'GET',
-    '/actions/actors',
-    undefined,
-    service,
-  );
+  const { data: actors } = await read<{ data: { actor: string; name: string }[] }>('/actions/actors', service);
   expect(actors).toContainEqual(expect.objectContaining({ actor: 'admin', name: 'An admin with the token' }));
   const own = await list('actor=admin&kind=hauler');
   expect(own.length).toBeGreaterThan(0);

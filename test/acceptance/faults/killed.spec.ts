@@ -75,6 +75,7 @@ describe('an instance is killed while tickets, accounts, downloads and a synchro
         halves += 1;
         response.writeHead(200, { 'Content-Length': body.length, ETag: etag });
         response.write(body.subarray(0, body.length / 2));
+        void gate.promise.then(() => response.end(body.subarray(body.length / 2)));
       });
       const range = { startTime: inHours(-3 + n / 10), endTime: inHours(-3 + (n + 1) / 10) };
       return element({ ...range, durationSeconds: 360, downloadUrl: link });

@@ -3,7 +3,7 @@ import { eventually } from '../../support/eventually.js';
 import { json, raw, type ScriptedReply } from '../../support/scripted-partner.js';
 import { CONTINUOUS, element, type Element, inHours, VIDEOS } from '../../support/scripted-vision.js';
 import { type OwnService, startOwnService } from '../support/service.js';
-import { admin, administer, listed } from '../support/target.js';
+import { admin, administer, listed, read } from '../support/target.js';
 import { VisionScene } from '../support/vision.js';
 
 const MIB = 1_048_576;
@@ -81,20 +81,14 @@ describe('a long list of recordings', () => {
   }
   const count = async ({ vision }: Followed): Promise<number> => {
     const path = `/recordings?connectionId=${vision.connectionId}`;
-    return (await administer<{ pagination: { totalItems: number } }>('GET', path, undefined, service)).pagination
-      .totalItems;
+    return (await read<{ pagination: { totalItems: number } }>(path, service)).pagination.totalItems;
   };
   const findings = async ({ vision }: Followed): Promise<string[]> =>
     (await listed<{ reason: string }>(`/vision-findings?connectionId=${vision.connectionId}`, service)).map(
       ({ reason }) => reason,
     );
   const state = ({ subscription }: Followed) =>
-    administer<{ watermark: string; lastError?: string }>(
-      'GET',
-      `/video-subscriptions/${subscription}`,
-      undefined,
-      service,
-    );
+    read<{ watermark: string; lastError?: string }>(`/video-subscriptions/${subscription}`, service);
   const isRead = (followed: Followed) =>
     eventually(async () => expect(Date.parse((await state(followed)).watermark)).toBeGreaterThan(FIRST + 50 * 60_000));
 

@@ -114,13 +114,11 @@ describe('download links of a service behind a proxy that ends TLS', () => {
   };
   let links: ReadonlyMap<string, string>;
   beforeAll(async () => {
-    const another = await startOwnService({ beside: proxied, env: { TRUST_PROXY: '10.0.0.1' } });
     const env = { PUBLIC_URL: 'https://files.example.com/base/', TRUST_PROXY: '1' };
     const named = await startOwnService({ beside: proxied, env });
     const uploaded = await upload(proxied);
     links = new Map([
       ['TRUST_PROXY=127.0.0.1', await linkOf(uploaded, proxied, forwarded)],
-      ['TRUST_PROXY of another address', await linkOf(uploaded, another, forwarded)],
       ['no TRUST_PROXY', await linkOf(await upload(), target, forwarded)],
       ['PUBLIC_URL and TRUST_PROXY=1', await linkOf(uploaded, named, forwarded)],
     ]);
@@ -129,7 +127,6 @@ describe('download links of a service behind a proxy that ends TLS', () => {
   // Source: every link began with http:// and the name of a container.
   test.each([
     ['TRUST_PROXY=127.0.0.1', /^https:\/\/video\.example\.com\/media\//],
-    ['TRUST_PROXY of another address', /^http:\/\/127\.0\.0\.1:/],
     ['no TRUST_PROXY', /^http:\/\/127\.0\.0\.1:/],
     ['PUBLIC_URL and TRUST_PROXY=1', /^https:\/\/files\.example\.com\/base\/media\//],
   ])('begin with the right address with %s (decisions 46, 63)', (name, expected) => {

@@ -7,7 +7,7 @@ import { testServer } from '../../support/test-run.js';
 import { type ErrorBody, Hauler } from '../support/hauler.js';
 import { at, HostedCustomer } from '../support/hosted.js';
 import { type OwnService, startOwnService } from '../support/service.js';
-import { admin, administer, call } from '../support/target.js';
+import { admin, call, read } from '../support/target.js';
 
 const MAIN = join(import.meta.dirname, '../../../dist/src/main.js');
 const PUBLIC_URL = 'https://videos.example.com/base';
@@ -33,7 +33,7 @@ describe('in production', () => {
   });
 
   test('no demo is there unless it is switched on (decision 53)', async () => {
-    expect((await administer<{ data: object[] }>('GET', '/haulers', undefined, service)).data).toEqual([]);
+    expect((await read<{ data: object[] }>('/haulers', service)).data).toEqual([]);
   });
 
   test('outbound calls go to public addresses by https alone unless that is switched off (decisions 50, 53)', async () => {

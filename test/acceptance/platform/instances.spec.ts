@@ -8,7 +8,8 @@ import { sampleVideo } from '../../support/sample-video.js';
 import { after, json } from '../../support/scripted-partner.js';
 import { CONTINUOUS, element, inHours, lists } from '../../support/scripted-vision.js';
 import { siteData } from '../../support/site-data.js';
-import { flow, Hauler, ONE_SITE, type Plain, SITES_ROUTE, TICKET } from '../support/hauler.js';
+import { type ErrorBody, flow, Hauler, ONE_SITE, type Plain, SITES_ROUTE, TICKET } from '../support/hauler.js';
+import { INVALID, issueKey, type Key, openedBy, rotateKey, shownKey, VALID } from '../support/keys.js';
 import { type Answered, countOf, postAs, POSTS } from '../support/posts.js';
 import { type OwnService, startOwnService } from '../support/service.js';
 import { admin, call, listed } from '../support/target.js';
@@ -24,7 +25,7 @@ let instances: [OwnService, OwnService];
 beforeAll(async () => {
   const first = await startOwnService({ env: ENV });
   instances = [first, await startOwnService({ env: ENV, beside: first })];
-});
+}, 120_000);
 
 const newHauler = () => Hauler.create({ sites: ONE_SITE, service: instances[0] });
 
@@ -240,6 +241,111 @@ test('a cursor of one instance goes on at another (decision 43)', async () => {
     next = body.pagination.next;
   }
   expect(shown).toEqual(all.map(({ id }) => id));
+});
+
+describe('keys on two instances', () => {
+  const DAY = 86_400;
+  let hauler: Hauler;
+  beforeAll(async () => {
+    hauler = await Hauler.create({ service: instances[0] });
+  });
+
+  const secondsLeft = ({ expiresAt }: Key): number => (Date.parse(expiresAt ?? '') - Date.now()) / 1_000;
+  const both = ({ key }: Key) => Promise.all(instances.map((instance) => openedBy(key, instance)));
+  /** The promise is 5 s. */
+  const endsEverywhere = (key: Key) =>
+    eventually(async () => expect(await both(key)).toEqual([INVALID, INVALID]), 5_000);
+
+  test('a key opens as soon as it is issued, and its revocation takes effect within 5 s (decision 17)', async () => {
+    const key = await issueKey(hauler);
+    expect(await both(key)).toEqual([VALID, VALID]);
+    expect((await admin('DELETE', `/api-keys/${key.id}`, undefined, instances[0])).status).toBe(204);
+    expect(await openedBy(key.key, instances[0])).toBe(INVALID);
+    await endsEverywhere(key);
+    const { revokedAt } = await shownKey(hauler, key);
+    expect((await admin('DELETE', `/api-keys/${key.id}`, undefined, instances[1])).status).toBe(204);
+    expect((await shownKey(hauler, key)).revokedAt).toBe(revokedAt);
+  });
+
+  test('a key opens nothing after its expiry (decision 17)', async () => {
+    const key = await issueKey(hauler, { expiresAt: new Date(Date.now() + 2_000).toISOString() });
+    expect(await both(key)).toEqual([VALID, VALID]);
+    await eventually(async () => expect(await both(key)).toEqual([INVALID, INVALID]), 30_000);
+    expect(secondsLeft(await shownKey(hauler, key))).toBeLessThanOrEqual(0);
+    expect((await admin('POST', `/api-keys/${key.id}/rotate`, undefined, instances[0])).status).toBe(409);
+  });
+
+  test('the new key of a rotation is dormant; from its first use the old one lives for the overlap (decision 17)', async () => {
+    const old = await issueKey(hauler, { name: 'Gate', expiresAt: '2099-01-01T00:00:00Z' });
+    const next = await rotateKey(hauler, old, { overlapSeconds: 2 });
+    expect(next).toMatchObject({
+      haulerId: hauler.id,
+      interfaces: ['account'],
+      name: 'Gate',
+      expiresAt: old.expiresAt,
+    });
+    expect(next.key).not.toBe(old.key);
+    expect(await both(old)).toEqual([VALID, VALID]);
+    expect((await shownKey(hauler, old)).expiresAt).toBe(old.expiresAt);
+    expect(await both(next)).toEqual([VALID, VALID]);
+    expect(secondsLeft(await shownKey(hauler, old))).toBeLessThanOrEqual(2);
+    await eventually(async () => expect(await both(old)).toEqual([INVALID, INVALID]), 30_000);
+    expect(await both(next)).toEqual([VALID, VALID]);
+  });
+
+  test.each([
+    ['a day by default', undefined, DAY],
+    ['the chosen hour', { overlapSeconds: 3_600 }, 3_600],
+    ['seven days at most', { overlapSeconds: 7 * DAY }, 7 * DAY],
+  ])('the overlap is %s (decision 17)', async (_, body, seconds) => {
+    const old = await issueKey(hauler);
+    const next = await rotateKey(hauler, old, body);
+    expect(await openedBy(next.key, instances[1])).toBe(VALID);
+    const left = secondsLeft(await shownKey(hauler, old));
+    expect([left > seconds - 60, left <= seconds + 1]).toEqual([true, true]);
+  });
+
+  test('an overlap of 0 ends the old key with the first use of the new one (decision 17)', async () => {
+    const old = await issueKey(hauler);
+    expect(await both(old)).toEqual([VALID, VALID]);
+    const next = await rotateKey(hauler, old, { overlapSeconds: 0 });
+    expect(await openedBy(next.key, instances[0])).toBe(VALID);
+    await endsEverywhere(old);
+  });
+
+  test('a key that is activated on both instances at once has one overlap (decision 17)', async () => {
+    const old = await issueKey(hauler);
+    const next = await rotateKey(hauler, old, { overlapSeconds: 60 });
+    await Promise.all(Array.from({ length: 10 }, () => both(next)));
+    const { expiresAt } = await shownKey(hauler, old);
+    expect(await both(next)).toEqual([VALID, VALID]);
+    expect((await shownKey(hauler, old)).expiresAt).toBe(expiresAt);
+  });
+
+  test('a second rotation before the first use replaces the dormant key, also of several at once (decision 17)', async () => {
+    const old = await issueKey(hauler);
+    const keys = await Promise.all(Array.from({ length: 5 }, () => rotateKey(hauler, old)));
+    const states = await Promise.all(keys.map((key) => shownKey(hauler, key)));
+    expect(states.filter(({ revokedAt }) => revokedAt === null)).toHaveLength(1);
+    const last = await rotateKey(hauler, old);
+    expect(await Promise.all(keys.map(({ key }) => openedBy(key, instances[0])))).toEqual(keys.map(() => INVALID));
+    expect([await both(old), await both(last)]).toEqual([
+      [VALID, VALID],
+      [VALID, VALID],
+    ]);
+  });
+
+  test('a revoked key is not rotated, and a wrong overlap is refused (decision 17)', async () => {
+    const key = await issueKey(hauler);
+    for (const overlapSeconds of [-1, 7 * DAY + 1, 1.5, '60', true]) {
+      const reply = await admin<ErrorBody>('POST', `/api-keys/${key.id}/rotate`, { overlapSeconds }, instances[0]);
+      const paths = reply.body.error.details?.violations?.map(({ path }) => path);
+      expect([overlapSeconds, reply.status, paths]).toEqual([overlapSeconds, 400, ['overlapSeconds']]);
+    }
+    await admin('DELETE', `/api-keys/${key.id}`, undefined, instances[0]);
+    const refused = await admin<ErrorBody>('POST', `/api-keys/${key.id}/rotate`, undefined, instances[0]);
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'CONFLICT']);
+  });
 });
 
 describe('work of the background on two instances', () => {

@@ -2,18 +2,21 @@ import { connect } from 'node:net';
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
+import { doctor } from '../support/command-line.js';
 import { flow, Hauler, ONE_SITE, type Plain } from '../support/hauler.js';
 import { countOf, expectError, postAs, POSTS, unique } from '../support/posts.js';
 import { type OwnService, ownDatabase, startOwnService } from '../support/service.js';
-import { admin, administer, listed } from '../support/target.js';
+import { admin, administer, listed, read } from '../support/target.js';
 import { VisionScene } from '../support/vision.js';
 
 const [, ACCOUNT] = POSTS as [(typeof POSTS)[0], (typeof POSTS)[0]];
 
-describe('with RATE_LIMIT_PER_MINUTE=5 and HTTP_BODY_LIMIT=1000', () => {
+describe('with RATE_LIMIT_PER_MINUTE=5, HTTP_BODY_LIMIT=1000 and EXCHANGE_LOG=off', () => {
   let service: OwnService;
   beforeAll(async () => {
-    service = await startOwnService({ env: { RATE_LIMIT_PER_MINUTE: '5', HTTP_BODY_LIMIT: '1000' } });
+    service = await startOwnService({
+      env: { RATE_LIMIT_PER_MINUTE: '5', HTTP_BODY_LIMIT: '1000', EXCHANGE_LOG: 'off' },
+    });
   });
 
   test.each(POSTS)(
@@ -37,6 +40,19 @@ describe('with RATE_LIMIT_PER_MINUTE=5 and HTTP_BODY_LIMIT=1000', () => {
     expect([headers.get('ratelimit'), headers.get('ratelimit-policy')]).toEqual([null, null]);
   });
 
+  test('doctor names the checks that EXCHANGE_LOG rules out, and does not end with 1 for them for ever', async () => {
+    const { checked } = await read<{ checked: readonly (Plain & { readonly ok: boolean })[] }>('/attention', service);
+    const unknown = checked.filter(({ ok }) => !ok);
+    expect(unknown.map((each) => [each['kind'], each['bySetting']]).toSorted()).toEqual([
+      ['failing-calls', true],
+      ['lost-exchanges', true],
+      ['refused-keys', true],
+      ['refused-pushes', true],
+    ]);
+    const { code, out } = await doctor(service);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^\? {6}refused-keys {2}not known: .*EXCHANGE_LOG/m)]);
+  });
+
   test('a body of 1,000 bytes is read, and one of 1,001 is 413 (decision 9)', async () => {
     const hauler = await Hauler.create({ service });
     const body = JSON.stringify(ACCOUNT.body());
@@ -45,16 +61,17 @@ describe('with RATE_LIMIT_PER_MINUTE=5 and HTTP_BODY_LIMIT=1000', () => {
   });
 });
 
-describe('an error that the service does not expect', () => {
-  let service: OwnService;
-  let proxy: TcpProxy;
-  beforeAll(async () => {
-    const url = new URL((await ownDatabase()).url);
-    proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
-    url.port = String(proxy.port);
-    service = await startOwnService({ databaseUrl: url.href });
-  });
+/** Few connections to the database, whose answers can be changed. */
+let service: OwnService;
+let proxy: TcpProxy;
+beforeAll(async () => {
+  const url = new URL((await ownDatabase()).url);
+  proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+  url.port = String(proxy.port);
+  service = await startOwnService({ databaseUrl: url.href, env: { DATABASE_POOL: '2' } });
+});
 
+describe('an error that the service does not expect', () => {
   afterEach(() => proxy.pass());
 
   test.each(POSTS)(
@@ -83,7 +100,6 @@ describe('an error that the service does not expect', () => {
 describe('with DATABASE_POOL=2', () => {
   let hauler: Hauler;
   beforeAll(async () => {
-    const service = await startOwnService({ env: { DATABASE_POOL: '2' } });
     hauler = await Hauler.create({ service, sites: ONE_SITE });
   });
 

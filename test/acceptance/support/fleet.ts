@@ -5,11 +5,12 @@ import { json, refuses, startScriptedPartner } from '../../support/scripted-part
 import { CONTINUOUS, element, inHours, lists, POST, accepts } from '../../support/scripted-vision.js';
 import { idOf, kiosk, material, site } from '../../support/site-data.js';
 import { flow, Hauler, type Plain } from './hauler.js';
-import { administer, call, listed, type Service } from './target.js';
+import { administer, call, listed, read, type Service } from './target.js';
 import { VisionScene } from './vision.js';
 
 const THREE = [1, 2, 3] as const;
-const LOOK_MS = 300;
+/** A connection may be poked 60 times a minute. */
+const LOOK_MS = 1_000;
 
 export interface FleetKeys {
   /** Opens all four interfaces for the hauler, and for its customer alone. */
@@ -30,7 +31,7 @@ export interface Fleet {
   readonly keys: FleetKeys;
   readonly siteId: string;
   readonly materialId: string;
-  /** Resolves when it has windows that the partner did not list, some 15 s after the rest. */
+  /** Resolves when it has windows that the partner did not list, some seconds after the rest. */
   readonly unread: Promise<unknown>;
   /** The newest run of the Site connection: it is held. */
   readonly heldRun: string;
@@ -81,14 +82,7 @@ export async function createFleet(service: Service, haulerId: string, mark: stri
       return all[0]?.id ?? '';
     });
   const newest =
-    (
-      await administer<{ data: Identified[] }>(
-        'GET',
-        `/exchanges?haulerId=${haulerId}&interface=scale`,
-        undefined,
-        service,
-      )
-    ).data[0]?.id ?? '';
+    (await read<{ data: Identified[] }>(`/exchanges?haulerId=${haulerId}&interface=scale`, service)).data[0]?.id ?? '';
   return {
     ...{ mark, hauler, haulerId, customerId, truckId },
     connections: { site: connectionId, vision: vision.connectionId },
@@ -183,10 +177,11 @@ async function watch(vision: VisionScene, customerId: string, truckId: string) {
   const { service } = vision.hauler;
   const headers = { 'API-KEY': vision.connectionKey };
   const look = async () => {
+    for (const each of refused) await call('POST', '/partner/v1/pokes', { headers, body: { truckId: each } }, service);
     const unread = await call<{ data: unknown[] }>('GET', '/partner/v1/unread-windows', { headers }, service);
     expect(unread.body.data).toHaveLength(3);
   };
-  // A window is unread after three failures.
+  // A window is unread after three failures, and a poke is followed by another reading.
   const unread = eventually(look, undefined, LOOK_MS);
   // It is awaited later: until then, a failure is no unhandled rejection.
   unread.catch(() => undefined);

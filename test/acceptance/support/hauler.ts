@@ -4,7 +4,7 @@ import { json, type ScriptedPartner, startScriptedPartner } from '../../support/
 import { idOf, material, type PlainSiteData, site } from '../../support/site-data.js';
 import type { CallOptions } from '../../../clients/typescript/haulbridge.js';
 import { type Answer, callClient } from './clients.js';
-import { administer, type Service, target } from './target.js';
+import { administer, read, type Service, target } from './target.js';
 
 export const SITES_ROUTE = 'GET /scale-platform/v1/sites';
 /** The key that the scripted partner issued to the platform. */
@@ -135,7 +135,7 @@ export class Hauler {
     const end = Date.now() + withinMs;
     // Many haulers wait at once: each looks more rarely the longer its run takes.
     for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 1.5, 300)) {
-      const run = await administer<SyncRun>('GET', `/sync-runs/${runId}`, undefined, this.service);
+      const run = await read<SyncRun>(`/sync-runs/${runId}`, this.service);
       if (run.finishedAt !== null) return run;
       if (Date.now() > end) throw new Error(`the run has not ended: ${JSON.stringify(run)}`);
       await delay(pauseMs);

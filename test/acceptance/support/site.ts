@@ -1,6 +1,6 @@
 import { json, type ScriptedReply } from '../../support/scripted-partner.js';
 import { type Hauler, type Plain, SITES_ROUTE, type SyncRun } from './hauler.js';
-import { administer, listed } from './target.js';
+import { listed, read } from './target.js';
 
 export const KINDS = ['sites', 'kiosks', 'materials'] as const;
 export type Kind = (typeof KINDS)[number];
@@ -72,4 +72,4 @@ export interface ShownConnection {
 }
 
 export const connectionOf = (hauler: Hauler, id: string): Promise<ShownConnection> =>
-  administer<ShownConnection>('GET', `/connections/${id}`, undefined, hauler.service);
+  read<ShownConnection>(`/connections/${id}`, hauler.service);

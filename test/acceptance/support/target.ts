@@ -62,6 +62,10 @@ export async function administer<Body>(method: string, path: string, body?: unkn
   return reply.body;
 }
 
+/** The body of a read of the admin API. */
+export const read = <Body>(path: string, service = target): Promise<Body> =>
+  administer<Body>('GET', path, undefined, service);
+
 /** All elements of an admin list, whatever its number of pages. */
 export async function listed<Element>(path: string, service = target): Promise<Element[]> {
   const all: Element[] = [];

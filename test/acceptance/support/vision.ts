@@ -11,7 +11,7 @@ import {
   type VisionPartner,
 } from '../../support/scripted-vision.js';
 import { Hauler, PARTNER_KEY, type Plain } from './hauler.js';
-import { admin, administer, call, listed, type Service, target } from './target.js';
+import { admin, administer, call, listed, read, type Service, target } from './target.js';
 
 export interface ShownRequest {
   readonly id: string;
@@ -109,7 +109,7 @@ export class VisionScene {
   }
 
   request(id: string): Promise<ShownRequest> {
-    return administer<ShownRequest>('GET', `/video-requests/${id}`, undefined, this.hauler.service);
+    return read<ShownRequest>(`/video-requests/${id}`, this.hauler.service);
   }
 
   recordings(query = ''): Promise<ShownRecording[]> {
@@ -146,7 +146,7 @@ export class VisionScene {
   }
 
   subscription(id: string): Promise<Subscription> {
-    return administer<Subscription>('GET', `/video-subscriptions/${id}`, undefined, this.hauler.service);
+    return read<Subscription>(`/video-subscriptions/${id}`, this.hauler.service);
   }
 
   /** Waits until the subscription was read up to a minute ago; what waits for a time is started at once. */
@@ -167,7 +167,7 @@ export class VisionScene {
   /** The coverage between two times of the list, of the front camera of TRUCK-7 unless `query` says another. */
   async coverage(from: string, to: string, query: Plain = FRONT): Promise<Covered[]> {
     const where = new URLSearchParams({ connectionId: this.connectionId, from, to, ...query }).toString();
-    return (await administer<{ data: Covered[] }>('GET', `/coverage?${where}`, undefined, this.hauler.service)).data;
+    return (await read<{ data: Covered[] }>(`/coverage?${where}`, this.hauler.service)).data;
   }
 
   /** What was wrong in the lists of the partner. */

@@ -20,18 +20,21 @@ const ofKind = async (service: TestApp, kind: string): Promise<AttentionItem[]> 
 
 const unmade = ({ checked }: Attention): string[] => checked.filter(({ ok }) => !ok).map(({ kind }) => kind);
 
+let scene: SiteScene;
+let service: TestApp;
+beforeAll(async () => {
+  scene = await SiteScene.start();
+  ({ service } = scene);
+});
+afterAll(() => scene.stop());
+
+const deleteConnections = () => service.dataSource.query('UPDATE connections SET deleted_at = now(), enabled = false');
+
 describe('synchronisations and calls', () => {
-  let scene: SiteScene;
-  let service: TestApp;
-  beforeAll(async () => {
-    scene = await SiteScene.start();
-    ({ service } = scene);
-  });
   beforeEach(async () => {
-    await service.dataSource.query('UPDATE connections SET deleted_at = now(), enabled = false');
+    await deleteConnections();
     await scene.renew();
   });
-  afterAll(() => scene.stop());
 
   const site = (n: number, fields: object = {}) => ({
     id: randomUUID(),
@@ -88,13 +91,11 @@ describe('synchronisations and calls', () => {
 });
 
 describe('footage', () => {
-  let service: TestApp;
   let connection: { id: string; haulerId: string };
   beforeAll(async () => {
-    service = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true } });
+    await deleteConnections();
     connection = await connectVision(service, 'http://127.0.0.1:9');
   });
-  afterAll(() => service.close());
 
   /** Rows as the jobs write them, in a state that would take them days to reach. */
   const addRecordings = (count: number, truckId: string, columns: Readonly<Record<string, string>>) =>
@@ -196,61 +197,42 @@ describe('footage', () => {
   });
 });
 
-describe('keys, pushes and the storage', () => {
-  let service: TestApp;
-  beforeAll(async () => {
-    const STORAGE_URL = 's3://videos?endpoint=http://127.0.0.1:9&region=us-east-1';
-    service = await startTestApp({ env: { STORAGE_URL } });
+test('a key that ends soon is listed behind 150 others, until its successor is used', async () => {
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+  const soon = await issueKey(service, ['scale'], { expiresAt: inDays(5), name: 'Front gate' });
+  const { haulerId } = soon;
+  const replaced = await issueKey(service, ['scale'], { haulerId, expiresAt: inDays(6) });
+  const { body: next } = await service.admin<{ key: string }>('POST', `/api-keys/${replaced.id}/rotate`, {
+    expiresAt: inDays(400),
   });
-  afterAll(() => service.close());
-
-  test('a key that ends soon is listed behind 150 others, until its successor is used', async () => {
-    const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
-    const soon = await issueKey(service, ['scale'], { expiresAt: inDays(5), name: 'Front gate' });
-    const { haulerId } = soon;
-    const replaced = await issueKey(service, ['scale'], { haulerId, expiresAt: inDays(6) });
-    const { body: next } = await service.admin<{ key: string }>('POST', `/api-keys/${replaced.id}/rotate`, {
-      expiresAt: inDays(400),
-    });
-    for (let n = 0; n < 150; n++) await issueKey(service, ['scale'], { haulerId });
-    expect(await ofKind(service, 'expiring-keys')).toMatchObject([
-      {
-        severity: 'soon',
-        subject: `${soon.prefix}… (Front gate)`,
-        deadline: soon.expiresAt,
-        page: `/console/keys?haulerId=${haulerId}`,
-        sentence: expect.stringContaining('Issue its successor.'),
-      },
-      { sentence: expect.stringContaining('Its successor was issued, and is not used yet.') },
-    ]);
-    await service.call('POST', '/platform-api/v1/tickets', { headers: { 'PLATFORM-API-KEY': next.key }, body: {} });
-    expect(await ofKind(service, 'expiring-keys')).toMatchObject([{ subject: `${soon.prefix}… (Front gate)` }]);
-    await service.dataSource.query(
-      "UPDATE api_keys SET expires_at = now() - interval '1 hour', last_used_at = now() - interval '2 hours' WHERE id = $1",
-      [soon.id],
-    );
-    expect(await ofKind(service, 'expiring-keys')).toMatchObject([
-      { severity: 'now', sentence: expect.stringContaining('was in use, and expired') },
-    ]);
-  });
-
-  test('refused pushes are counted by reason, and a storage that takes no files is listed', async () => {
-    const { key } = await issueKey(service, ['account']);
-    const headers = { 'PLATFORM-API-KEY': key };
-    for (let n = 0; n < 3; n++) await service.call('POST', '/platform-api/v1/accounts', { headers, body: {} });
-    const { data } = await attentionOf(service);
-    expect(data.filter(({ kind, page }) => kind === 'refused-pushes' && page?.includes('account'))).toMatchObject([
-      { severity: 'soon', count: 3, page: expect.stringMatching(/errorCode=INVALID_PAYLOAD&reason=\w+&from=/) },
-    ]);
-    expect(data.find(({ kind }) => kind === 'storage-trouble')).toMatchObject({ severity: 'now', count: 1 });
-  });
+  await Promise.all(Array.from({ length: 150 }, () => issueKey(service, ['scale'], { haulerId })));
+  expect(await ofKind(service, 'expiring-keys')).toMatchObject([
+    {
+      severity: 'soon',
+      subject: `${soon.prefix}… (Front gate)`,
+      deadline: soon.expiresAt,
+      page: `/console/keys?haulerId=${haulerId}`,
+      sentence: expect.stringContaining('Issue its successor.'),
+    },
+    { sentence: expect.stringContaining('Its successor was issued, and is not used yet.') },
+  ]);
+  await service.call('POST', '/platform-api/v1/tickets', { headers: { 'PLATFORM-API-KEY': next.key }, body: {} });
+  expect(await ofKind(service, 'expiring-keys')).toMatchObject([{ subject: `${soon.prefix}… (Front gate)` }]);
+  await service.dataSource.query(
+    "UPDATE api_keys SET expires_at = now() - interval '1 hour', last_used_at = now() - interval '2 hours' WHERE id = $1",
+    [soon.id],
+  );
+  expect(await ofKind(service, 'expiring-keys')).toMatchObject([
+    { severity: 'now', sentence: expect.stringContaining('was in use, and expired') },
+  ]);
 });
 
-test('the partner side alone checks what it has, and without the exchange log, what that would show is unknown', async () => {
-  const service = await startTestApp({ env: { SIDES: new Set(['partner']), EXCHANGE_LOG: 'off' } });
+test('the partner side alone checks what it has, such as a storage that takes no files; without the exchange log, what that would show is unknown', async () => {
+  const STORAGE_URL = 's3://videos?endpoint=http://127.0.0.1:9&region=us-east-1';
+  const partner = await startTestApp({ env: { SIDES: new Set(['partner']), EXCHANGE_LOG: 'off', STORAGE_URL } });
   try {
-    const attention = await attentionOf(service);
-    expect(attention.data).toEqual([]);
+    const attention = await attentionOf(partner);
+    expect(attention.data).toMatchObject([{ kind: 'storage-trouble', severity: 'now', count: 1 }]);
     expect(attention.checked.map(({ kind }) => kind).sort()).toEqual([
       'clock',
       'database-trouble',
@@ -265,6 +247,6 @@ test('the partner side alone checks what it has, and without the exchange log, w
     expect(unmade(attention)).toEqual(['lost-exchanges']);
     expect(attention.checked.find(({ ok }) => !ok)?.reason).toContain('EXCHANGE_LOG');
   } finally {
-    await service.close();
+    await partner.close();
   }
 });

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { migrate } from '../../../src/core/database/migrate.js';
 import { sealKey } from '../../../src/partner-client/connection-keys.service.js';
-import { refuseOtherKey } from '../../../src/partner-client/secrets-key.js';
+import { assertOwnKey, refuseOtherKey } from '../../../src/partner-client/secrets-key.js';
+import { loadRelease } from '../../support/released-database.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 import { onServer } from '../../support/test-run.js';
 
@@ -66,6 +68,22 @@ test('the refusal has the statement for a key that is lost', async () => {
   await sql(statement);
   await start(OTHER);
   await expect(start(KEY)).rejects.toThrow(REFUSED);
+});
+
+test('a database of 0.2.0 is not migrated with another key, and the refusal has the statement for a key that is lost', async () => {
+  const old = await createTestDatabase({ migrated: false });
+  const upgrade = (key: Buffer) => migrate(old.url, { before: (pool) => assertOwnKey(pool, key) });
+  await loadRelease(old.url, '0.2.0');
+  const refusal = await upgrade(OTHER).catch(String);
+  expect(refusal).toContain(REFUSED);
+  await onServer(old.url, async (client) => {
+    expect((await client.query('SELECT name FROM migrations')).rows).toHaveLength(39);
+    await client.query(/run (UPDATE .+) in the database/.exec(String(refusal))?.[1] ?? '');
+  });
+  expect((await upgrade(OTHER)).length).toBeGreaterThan(0);
+  await refuseOtherKey(old.url, OTHER);
+  await expect(refuseOtherKey(old.url, KEY)).rejects.toThrow(REFUSED);
+  await old.drop();
 });
 
 test('a start on a database that takes no writes, or is not migrated, is not refused', async () => {

@@ -99,17 +99,6 @@ describe('a secret that is not on the command line', () => {
     expect(sent()).toEqual([`Bearer ${OTHER_TOKEN}`, `Bearer ${OTHER_TOKEN}`]);
   });
 
-  test('a file that cannot be read, or two tokens, are a wrong call', async () => {
-    for (const words of [
-      ['--token', '@/nowhere'],
-      ['--token-file', '/nowhere'],
-      ['--token-file', file(), '--token', OTHER_TOKEN],
-    ]) {
-      expect(await command(local, '--url', other.url, ...words)).toMatchObject({ code: 2 });
-    }
-    expect(sent()).toEqual([]);
-  });
-
   test('of the conformance kit is read from a file', async () => {
     const words = ['--role', 'vision-server', '--customer-id', 'any', '--url', other.url, '--timeout', '2s'];
     const streams = { out: () => undefined, err: () => undefined };

@@ -30,17 +30,8 @@ it('a deletion in steps deletes more than one step of rows, in a transaction too
   expect(await left()).toBe(0);
 });
 
-it('an UPDATE returns the same in a transaction as outside of one', async () => {
-  await fill();
-  const update = 'UPDATE numbers SET n = n WHERE n <= 2 RETURNING n';
-  const rows = [{ n: 1 }, { n: 2 }];
-  expect(await database.query(update)).toEqual(rows);
-  expect(await database.transaction((transaction) => transaction.query(update))).toEqual(rows);
-  expect(await database.change(update)).toBe(2);
-  expect(await database.transaction((transaction) => transaction.change(update))).toBe(2);
-});
-
 it('a transaction runs again after a deadlock, and its failed attempt leaves nothing', async () => {
+  await fill();
   let attempts = 0;
   const result = await database.transaction(async (transaction) => {
     await transaction.change('UPDATE numbers SET n = -n WHERE n = 3');
@@ -50,13 +41,4 @@ it('a transaction runs again after a deadlock, and its failed attempt leaves not
   });
   expect(attempts).toBe(2);
   expect(result).toEqual([{ n: -3 }]);
-});
-
-it('each pool runs its own statements', async () => {
-  const sql = "SELECT current_setting('application_name') AS name";
-  expect(await database.query(sql)).toEqual([{ name: 'haulbridge' }]);
-  expect(await database.query(sql, [], { pool: 'hot' })).toEqual([{ name: 'haulbridge hot path' }]);
-  expect(await database.transaction((transaction) => transaction.query(sql), { pool: 'bulk' })).toEqual([
-    { name: 'haulbridge bulk' },
-  ]);
 });

@@ -31,8 +31,7 @@ const PAGES = [
 let service: TestApp;
 let partner: TestApp;
 beforeAll(async () => {
-  service = await startTestApp();
-  partner = await startTestApp({ env: { SIDES: new Set(['partner']) } });
+  [service, partner] = await Promise.all([startTestApp(), startTestApp({ env: { SIDES: new Set(['partner']) } })]);
 });
 afterAll(async () => {
   await service.close();

@@ -6,9 +6,9 @@ import type { List } from '../../../src/contracts/admin/list.dto.js';
 import type { ReplayedExchange, ReplayedExchanges } from '../../../src/contracts/admin/replay.dto.js';
 import { ExchangeLog } from '../../../src/exchanges/exchange-log.service.js';
 import { sealKey } from '../../../src/partner-client/connection-keys.service.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { listExchanges, newestExchange } from '../../support/exchange-scene.js';
+import { listExchanges } from '../../support/exchange-scene.js';
 import { setConnectionRow } from '../../support/rows.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { breaks, gzipped, hangs, refuses } from '../../support/scripted-partner.js';
@@ -20,44 +20,38 @@ import { connectVision } from '../../support/vision-partner.js';
 
 let scene: SiteScene;
 beforeAll(async () => {
-  scene = await SiteScene.start({ env: { PARTNER_ANSWER_TIMEOUT: 300 } });
+  scene = await SiteScene.start({ env: { PARTNER_ANSWER_TIMEOUT: 1_000 } });
 });
 beforeEach(() => scene.renew());
 afterAll(() => scene.stop());
 
 const check = (connectionId = scene.connectionId) => scene.service.admin('POST', `/connections/${connectionId}/check`);
 
-test.each([
-  ['refuses with a status', refuses(503, 'INTERNAL_ERROR', 'maintenance'), 503, undefined],
-  ['does not respond', hangs(), null, 'timed-out'],
-  ['breaks off', breaks('{"success":true,"data":{}}', 10), 200, 'broken'],
-  ['sends no JSON', gzipped('<html>'), 200, 'not-json'],
-])('a partner that %s', async (_what, reply, status, failure) => {
-  scene.partner.on(SITES_ROUTE, reply);
-  await check();
-  const calls = await listExchanges(scene.service, { connectionId: scene.connectionId });
-  const { id } = calls.body.data.at(-1) ?? {};
-  const { body: found } = await scene.service.admin<ExchangeDetail>('GET', `/exchanges/${id}`);
-  expect([found.status ?? null, found.failure]).toEqual([status, failure]);
-  expect(found.explanation).toMatch(/^Our call GET \/scale-platform\/v1\/sites received/);
-});
-
-test('a partner that cannot be reached, and an address that is refused', async () => {
-  const unreachable = await scene.connect();
-  await setConnectionRow(scene.service, unreachable, { baseUrl: 'http://127.0.0.1:1' });
-  await check(unreachable);
-  expect(await newestExchange(scene.service, { connectionId: unreachable })).toMatchObject({
-    status: null,
-    failure: 'unreachable',
-  });
-  const strict = await startTestApp({ on: scene.service, env: { OUTBOUND_ALLOW_PRIVATE: false } });
-  try {
-    await strict.admin('POST', `/connections/${unreachable}/check`);
-    const refused = await newestExchange(strict, { connectionId: unreachable });
-    expect(refused).toMatchObject({ status: null, failure: 'address-refused', direction: 'outbound' });
-  } finally {
-    await strict.close();
-  }
+test('each way in which a partner does not answer is named by its exchange', async () => {
+  const ways = [
+    ['refuses with a status', refuses(503, 'INTERNAL_ERROR', 'maintenance'), 503, null],
+    ['does not respond', hangs(), null, 'timed-out'],
+    ['breaks off', breaks('{"success":true,"data":{}}', 10), 200, 'broken'],
+    ['sends no JSON', gzipped('<html>'), 200, 'not-json'],
+    ['cannot be reached', undefined, null, 'unreachable'],
+  ] as const;
+  const named = await Promise.all(
+    ways.map(async ([way, reply]) => {
+      const { partner, connectionId, service } = await scene.neighbour();
+      if (reply === undefined) await setConnectionRow(service, connectionId, { baseUrl: 'http://127.0.0.1:1' });
+      else partner.on(SITES_ROUTE, reply);
+      await check(connectionId);
+      const { id } = (await listExchanges(service, { connectionId })).body.data.at(-1) ?? {};
+      const { body } = await service.admin<ExchangeDetail>('GET', `/exchanges/${id}`);
+      expect([way, body.explanation]).toEqual([
+        way,
+        expect.stringMatching(/^Our call GET \/scale-platform\/v1\/sites /),
+      ]);
+      await partner.stop();
+      return [way, body.status ?? null, body.failure ?? null];
+    }),
+  );
+  expect(named).toEqual(ways.map(([way, , status, failure]) => [way, status, failure]));
 });
 
 const replayOn = (service: TestApp, id: string, body: object = {}) =>

@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Application } from 'express';
 import { SCALE_API } from '../../../src/contracts/scale/scale.api.js';
-import { SITE_API } from '../../../src/contracts/site/site.api.js';
 import { receivingBytes } from '../../../src/core/http/body-reader.js';
 import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
@@ -9,28 +7,6 @@ import { eventually } from '../../support/eventually.js';
 import { SlowClient } from '../../support/slow-client.js';
 
 const TICKETS = `${SCALE_API.prefix}${SCALE_API.routes.createTicket.path}`;
-const SITES = `${SITE_API.prefix}${SITE_API.routes.getSites.path}`;
-
-describe('the layers of Express that a call passes', () => {
-  let service: TestApp;
-  beforeAll(async () => {
-    service = await startTestApp();
-  });
-  afterAll(() => service.close());
-
-  /** Its own included. */
-  function layersTo(path: string): number {
-    const { stack } = (service.app.getHttpAdapter().getInstance() as Application).router;
-    return stack.findIndex(({ route }) => route?.path === path) + 1;
-  }
-
-  test.each([
-    ['a push of a ticket', TICKETS, 3],
-    ['a query for sites', SITES, 5],
-  ])('are few: %s', (_what, path, layers) => {
-    expect(layersTo(path)).toBe(layers);
-  });
-});
 
 describe('while all places but the reserved ones are taken', () => {
   let service: TestApp;

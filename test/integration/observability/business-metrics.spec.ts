@@ -2,12 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { WorkService } from '../../../src/core/work/work.service.js';
 import { Metrics } from '../../../src/core/observability/metrics.js';
 import { eventually } from '../../support/eventually.js';
-import { setConnectionRow } from '../../support/rows.js';
 import { ScaleHouse } from '../../support/scale-house.js';
-import { makeConnectionDue } from '../../support/time.js';
 import { refuses } from '../../support/scripted-partner.js';
 import { site } from '../../support/site-data.js';
 import { SITES_ROUTE, SiteScene } from '../../support/site-scene.js';
@@ -70,29 +67,6 @@ describe('business metrics', () => {
       'partner_calls_total{interface="site",outcome="unauthorized"} 1',
       'partner_calls_total{interface="vision",outcome="unauthorized"} 0',
     ]);
-  });
-
-  test('show how long due work has waited, by kind', async () => {
-    const idle = await SiteScene.start();
-    await idle.renew();
-    const age = async () => {
-      const line = (await series('work_oldest_due_seconds', idle)).find((one) =>
-        one.includes('"site synchronisation"'),
-      );
-      return Number(line?.split(' ').at(-1));
-    };
-    expect(await age()).toBe(0);
-    // Nothing is started from now on, as on instances without free capacity.
-    await idle.service.app.get(WorkService).beforeApplicationShutdown();
-    await makeConnectionDue(idle.service, idle.connectionId, -3_600);
-    expect(await age()).toBe(0);
-    await idle.service.admin('PATCH', `/connections/${idle.connectionId}`, { enabled: true });
-    await makeConnectionDue(idle.service, idle.connectionId, -3_600);
-    expect(await age()).toBeGreaterThanOrEqual(3600);
-    expect(await age()).toBeLessThan(7200);
-    await setConnectionRow(idle.service, idle.connectionId, { isRunning: true });
-    expect(await age()).toBe(0);
-    await idle.stop();
   });
 });
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { nameDigest } from '../../../src/accounts/account-name.js';
 import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
-import { whileNameIsTaken, whileTicketIs } from '../../support/rows.js';
+import { whileNameIsTaken, whileTableIsLocked, whileTicketIs } from '../../support/rows.js';
 import { ScaleHouse } from '../../support/scale-house.js';
 
 /** The service answers within this time (decision 13); the machine may be busy. */
@@ -102,4 +102,14 @@ test('a ticket and an account that stay locked are refused with 503 and Retry-Af
     }),
   );
   expect([(await push('stuck', 1)).status, (await create(key, 'Stuck', 'a')).status]).toEqual([200, 200]);
+});
+
+test('a key that cannot be checked in time is 503 with Retry-After, and stays valid (decision 13)', async () => {
+  const { key } = await issueKey(app, ['account']);
+  await whileTableIsLocked(app, 'api_keys', async () => {
+    const { status, headers, ms } = await create(key, 'Third');
+    expect([status, headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^[1-9]\d*$/)]);
+    expect(ms).toBeLessThan(MAX_ANSWER_MS);
+  });
+  expect((await create(key, 'Third')).status).toBe(200);
 });

@@ -1,13 +1,11 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { issueConnectionKey } from '../../support/api-keys.js';
-import { startTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { addOpenClips, readPart, readPoll, whileLocked } from '../../support/rows.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { json, refuses, type ScriptedReply, when } from '../../support/scripted-partner.js';
 import { accepts, element, type Element, lists, POST, VIDEOS } from '../../support/scripted-vision.js';
 import { ageIndividualPolls, setDeadlines, spreadPolls } from '../../support/time.js';
-import { RANGE } from '../../support/video-requests.js';
 import { pollsEnded, useVision } from '../../support/vision-scene.js';
 
 /**
@@ -93,24 +91,6 @@ describe('the time of a poll (decision 41)', () => {
     const { toDeadline } = await readPart(vision.app);
     expect((await readPoll(vision.app)).inSeconds).toBeCloseTo(toDeadline, 0);
   });
-
-  test.each([['the POST', POST]])(
-    'is the deadline of the request where the Retry-After of %s is later',
-    async (_, path) => {
-      vision.partner.on(POST, accepts());
-      vision.partner.on(path, refuses(429, 'INTERNAL_ERROR', 'tomorrow', { 'Retry-After': '80000' }));
-      const other = await startTestApp({ on: vision.app, ticks: false, env: { VISION_REQUEST_DEADLINE: 3_600_000 } });
-      const body = { connectionId: await vision.connect(), truckId: 'TRUCK-7', cameraId: 'front', ...RANGE };
-      expect((await other.admin('POST', '/video-requests', body)).status).toBe(202);
-      await eventually(async () => {
-        if (vision.partner.askedOf(path).length === 0) await vision.hurry();
-        const { toDue, toDeadline } = await readPart(vision.app);
-        const due = path === POST ? toDue : (await readPoll(vision.app)).inSeconds;
-        expect(Math.abs(due - toDeadline - 5)).toBeLessThanOrEqual(6);
-      });
-      await other.close();
-    },
-  );
 
   test('is by the clock of the database, also if the clock of the service is behind', async () => {
     await twoOpen();
@@ -232,39 +212,7 @@ describe('a list that has a part of the requested range', () => {
   });
 });
 
-/** Adjacent clips of a quarter of a second within the range. */
-const manyClips = (count: number): Element[] =>
-  Array.from({ length: count }, (_, n) => {
-    const [startTime, endTime] = [n, n + 1].map((at) => new Date(Date.parse(RANGE.startTime) + at * 250).toISOString());
-    return element({
-      requestId: 'R-front',
-      startTime,
-      endTime,
-      durationSeconds: 0,
-      downloadUrl: 'https://clips.invalid/1',
-    });
-  });
-
 describe('clips of one request', () => {
-  const request = { requestId: 'R-front', status: 'processing' };
-
-  test('are fetched up to a thousand, however many a list or all lists have, which is recorded once', async () => {
-    const all = manyClips(1_900);
-    vision.partner.on(POST, named);
-    vision.listVideos(() => (polls().length <= 9 ? all.slice(0, 900) : all.slice(900)), { request });
-    const id = await order(await vision.connect());
-    await becomes(id, { status: 'processing' });
-    await eventually(async () => {
-      if (polls().length < 18) await vision.hurry();
-      expect((await read(id)).recordingIds).toHaveLength(1_000);
-    });
-    await pollsEnded(vision);
-    const path = `/vision-findings?connectionId=${vision.connectionId}`;
-    const { data } = (await vision.app.admin<{ data: { reason: string }[] }>('GET', path)).body;
-    const reason = 'Request R-front has more than 1000 clips; only the first ones are fetched.';
-    expect(data.filter((finding) => finding.reason === reason)).toHaveLength(1);
-  });
-
   test('of cameras by number are assigned once the partner has answered a request for the placement with the number', async () => {
     const { front } = await twoOpen();
     clips = [clip({ cameraId: '1' })];

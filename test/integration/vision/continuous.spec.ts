@@ -98,34 +98,6 @@ describe('a window that cannot be read (decisions 48, 54)', () => {
     return { id, startTime };
   };
 
-  test.each<[string, (id: string, enabled: boolean) => Promise<unknown>]>([
-    [
-      'its subscription is disabled',
-      (id, enabled) => vision.app.admin('PATCH', `/video-subscriptions/${id}`, { enabled }),
-    ],
-    [
-      'its connection is paused',
-      (_id, enabled) => vision.app.admin('PATCH', `/connections/${vision.connectionId}`, { enabled }),
-    ],
-  ])('waits while %s', async (_, set) => {
-    const { id } = await deferred();
-    await set(id, false);
-    const isPostponed = async () => {
-      const [row] = await readWindows(vision.app);
-      expect(row?.attempts).toBe(0);
-      expect(row?.due_at?.getTime()).toBeGreaterThan(Date.now() + 30_000);
-    };
-    // A reading that was running ends as an attempt.
-    await soon(() => eventually(isPostponed, 5_000));
-    vision.partner.on(CONTINUOUS, within([subscriptions.chunk(3)]));
-    vision.partner.asked.length = 0;
-    await hurry();
-    await eventually(isPostponed);
-    expect(asked()).toEqual([]);
-    await set(id, true);
-    await soon(async () => expect(await subscriptions.recordings()).toHaveLength(1));
-  });
-
   test('is given up after 100 attempts, stays missing in the coverage, and is read after the connection changes', async () => {
     const { startTime } = await deferred();
     await soon(async () => {
@@ -140,16 +112,6 @@ describe('a window that cannot be read (decisions 48, 54)', () => {
     expect(changed.status).toBe(200);
     await eventually(async () => expect(await readWindows(vision.app)).toEqual([]));
     expect(await subscriptions.recordings()).toHaveLength(1);
-  });
-
-  test('that was given up is read when an administrator asks for its time', async () => {
-    vision.partner.on(CONTINUOUS, within([]));
-    const id = await follow({ startTime: inHours(-40) });
-    await subscriptions.reachesNow(id);
-    await addWindow(vision.app, id, { from: -30, to: -28, attempts: 100, dueInHours: null });
-    const range = { from: inHours(-29), to: inHours(-28.5) };
-    expect((await vision.app.admin('POST', `/video-subscriptions/${id}/read-again`, range)).status).toBe(202);
-    await eventually(async () => expect(await readWindows(vision.app)).toEqual([]));
   });
 });
 

@@ -1,24 +1,21 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rmdir, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, rename, rmdir, utimes } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { uuidv7 } from '../../../src/core/database/uuid.js';
 import { StorageUnavailableError } from '../../../src/core/storage/storage-errors.js';
 import { recordingFile } from '../../../src/vision/recordings/recording.rules.js';
-import { Retention } from '../../../src/vision/recordings/retention.job.js';
+import { Retention } from '../../../src/vision/retention/retention.job.js';
 import type { HaulerRetention } from '../../../src/contracts/admin/retention.dto.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
-import { eventually } from '../../support/eventually.js';
 import { type Footage, insertFootage, videoConnection } from '../../support/held-footage.js';
 import type { HoldDetails } from '../../../src/contracts/admin/hold.dto.js';
-import { addRecordings, withoutTable } from '../../support/rows.js';
-import { type S3Server, startS3Server } from '../../support/s3-server.js';
+import { addOldFindings, readOldFindings, withoutTable } from '../../support/rows.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { orderVideo, readRequest, requestBecomes } from '../../support/video-requests.js';
 import { accepts, element, lists, POST, startVisionPartner, VIDEOS } from '../../support/scripted-vision.js';
 import { ageFiles } from '../../support/time.js';
 import { connectVision } from '../../support/vision-partner.js';
+import { VisionFindings } from '../../../src/vision/client/findings.repository.js';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -110,36 +107,6 @@ describe('the retention of files', () => {
     expect(await runRetention()).toMatchObject({ recordings: 1 });
     expect(existsSync(path)).toBe(false);
   });
-
-  test('reads the recordings of no hauler that keeps them for ever, nor of a source that is', async () => {
-    const [kept, mixed] = [await videoConnection(app), await videoConnection(app)];
-    await set(kept.haulerId, { onDemandDays: null, continuousDays: null });
-    await set(mixed.haulerId, { onDemandDays: 7, continuousDays: null });
-    const few = await countRead();
-    const clock = Array.from({ length: 2_500 }, (_, i) => new Date(Date.UTC(2026, 0, 1) + i * 60_000).toISOString());
-    for (const { haulerId, connectionId } of [kept, mixed])
-      await addRecordings(
-        app,
-        clock.map((start, i) => ({
-          ...{ haulerId, connectionId, truckId: 'TRUCK-7', cameraId: 'front', id: uuidv7(), status: 'stored' },
-          ...{ start, end: clock[i + 1] ?? '2026-02-01T00:00:00Z' },
-          file: { sizeBytes: 1, sha256: 'a'.repeat(64), storedDays: 60 },
-        })),
-      );
-    expect(await countRead()).toEqual(few);
-  });
-
-  /** Statements of a run, and rows of recordings that they have returned. */
-  async function countRead(): Promise<object> {
-    const query = jest.spyOn(app.dataSource, 'query');
-    try {
-      await runRetention();
-      const rows = await Promise.all(query.mock.results.map(({ value }) => value as Promise<unknown[]>));
-      return { statements: rows.length, rows: rows.reduce((sum, found) => sum + found.length, 0) };
-    } finally {
-      query.mockRestore();
-    }
-  }
 });
 
 const HOUR = { from: '2026-01-31T08:00:00Z', to: '2026-01-31T09:00:00Z' };
@@ -251,59 +218,6 @@ test('a clip whose file was deleted by retention is expired with its request, wh
   await partner.stop();
 });
 
-describe('a storage that needs seconds to delete many files', () => {
-  let server: S3Server;
-  let slow: TestApp;
-  beforeAll(async () => {
-    server = await startS3Server({ deleteMs: 3_000 });
-    slow = await startTestApp({
-      env: { VIDEO_RETENTION_DAYS: 30, STORAGE_URL: server.storageUrl('fleet') },
-      ticks: false,
-    });
-    await slow.app.get(Retention, { strict: false }).beforeApplicationShutdown();
-  });
-  afterAll(async () => {
-    await slow.close();
-    await server.stop();
-  });
-
-  const objects = () => readdir(join(server.directory, 'objects'));
-  const old = (scene: Scene) =>
-    insertFootage(
-      slow,
-      ['08:30', '08:40', '08:50'].map((clock) => ({
-        ...{ ...scene, storedDays: 60, start: `2026-01-31T${clock}:00Z`, end: `2026-01-31T${clock}:30Z` },
-      })),
-    );
-
-  test('does not stop retention, keeps no hold waiting, and a hold names what was removed before it', async () => {
-    const scene = await videoConnection(slow);
-    const ids = await old(scene);
-    const run = runRetention(slow);
-    await eventually(async () => {
-      const { body } = await slow.admin<{ status: string }>('GET', `/recordings/${ids[0]}`);
-      expect(body.status).toBe('expired');
-    });
-    const hold = await slow.admin<HoldDetails>('POST', '/holds', {
-      ...{ caseId: 'C', reason: 'r', connectionId: scene.connectionId, truckId: 'TRUCK-7', ...HOUR },
-    });
-    // The files are still being deleted.
-    expect(await objects()).toHaveLength(3);
-    expect(hold.body).toMatchObject({ stored: 0 });
-    expect(hold.body.missing.filter(({ cause }) => cause === 'deleted')).toHaveLength(3);
-    expect(await run).toMatchObject({ recordings: 3, bytes: 3_000 });
-    expect(await objects()).toEqual([]);
-  }, 30_000);
-
-  test('is awaited by a stop, also a run of an admin', async () => {
-    await old(await videoConnection(slow));
-    const run = runRetention(slow);
-    await slow.app.get(Retention, { strict: false }).beforeApplicationShutdown();
-    expect(await objects()).toEqual([]);
-    expect(await run).toMatchObject({ recordings: 3 });
-  }, 30_000);
-});
-
 describe('the retention of a hauler', () => {
   test('is the default until it is set; null keeps for ever; a preview says what a shorter one deletes', async () => {
     const scene = await videoConnection(app);
@@ -368,17 +282,40 @@ describe('the retention of a hauler', () => {
       await shorter.close();
     }
   });
+});
 
-  test.each([
-    ['no number', { onDemandDays: 'x', continuousDays: 5 }],
-    ['zero days', { onDemandDays: 0, continuousDays: 5 }],
-    ['a fraction', { onDemandDays: 1.5, continuousDays: 5 }],
-    ['a negative number', { onDemandDays: 5, continuousDays: -1 }],
-    ['a number that no time can hold', { onDemandDays: 5, continuousDays: 1e12 }],
-    ['a list', []],
-  ])('refuses %s', async (_, body) => {
-    const { haulerId } = await videoConnection(app);
-    expect((await set(haulerId, body)).status).toBe(400);
-    expect((await settings(haulerId)).isDefault).toBe(true);
+describe('the retention of findings', () => {
+  const MAX = 10_000;
+
+  interface Connection {
+    readonly haulerId: string;
+    readonly id: string;
+  }
+
+  let ended: Connection;
+  beforeEach(async () => {
+    ended = await connectVision(app, 'https://partner.example');
+  });
+
+  const sweep = () => app.app.get(VisionFindings).deleteOld();
+
+  const find = (connection: Connection, [from, to]: readonly [number, number], seenDays: number) =>
+    addOldFindings(app, connection, { from, to, seenDays });
+  const kept = ({ id }: Connection) => readOldFindings(app, id);
+
+  test('deletes those that were not seen for 90 days are deleted, others stay, however old', async () => {
+    await find(ended, [1, 3], 90.01);
+    await find(ended, [4, 5], 89.9);
+    await sweep();
+    expect(await kept(ended)).toEqual({ count: 2, first: 4, last: 5 });
+  });
+
+  test('keeps the 10,000 last seen ones of a connection, whatever another connection has', async () => {
+    const other = await connectVision(app, 'https://partner.example');
+    await find(ended, [1, MAX + 2_500], 1);
+    await find(other, [1, MAX], 2);
+    await sweep();
+    expect(await kept(ended)).toEqual({ count: MAX, first: 2_501, last: MAX + 2_500 });
+    expect(await kept(other)).toMatchObject({ count: MAX });
   });
 });

@@ -4,7 +4,6 @@ import type { TicketFootage, TicketFootageRequests } from '../../../src/contract
 import { eventually } from '../../support/eventually.js';
 import { addRecordings, addTicket } from '../../support/rows.js';
 import { accepts, POST } from '../../support/scripted-vision.js';
-import { connectVision } from '../../support/vision-partner.js';
 import { useVision } from '../../support/vision-scene.js';
 
 const vision = useVision({ VISION_MAX_CLIP_MINUTES: 10 });
@@ -34,25 +33,6 @@ async function readFootage(ticketId: string): Promise<TicketFootage> {
 const request = (id: string) => vision.app.admin<TicketFootageRequests>('POST', `/tickets/${id}/footage`);
 
 beforeEach(() => vision.connect());
-
-describe('PUT /admin/v1/haulers/{id}/ticket-footage', () => {
-  test.each([
-    ['of another hauler', async () => (await connectVision(vision.app, vision.partner.url)).id],
-    ['that does not exist', () => Promise.resolve(randomUUID())],
-    [
-      'of the interface Site',
-      async () => {
-        const site = { haulerId: vision.haulerId, interface: 'site', baseUrl: vision.partner.url, apiKey: 'key' };
-        return (await vision.app.admin<{ id: string }>('POST', '/connections', { ...site, enabled: false })).body.id;
-      },
-    ],
-  ])('refuses a connection %s by its field', async (_name, connection) => {
-    const { haulerId } = vision;
-    const { status, body } = await setUp({ connectionId: await connection() }, haulerId);
-    expect(status).toBe(400);
-    expect(body).toMatchObject({ error: { details: { violations: [{ path: 'connectionId' }] } } });
-  });
-});
 
 describe('GET /admin/v1/tickets/{id}/footage', () => {
   test('shows ten minutes around each flow with coverage, recordings and requests', async () => {

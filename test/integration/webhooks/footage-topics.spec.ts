@@ -2,14 +2,13 @@ import { expect, test } from '@jest/globals';
 import type { WebhookDelivery } from '../../../src/contracts/admin/webhook-delivery.dto.js';
 import type { WebhookEndpoint } from '../../../src/contracts/admin/webhook-endpoint.dto.js';
 import { StatesJob } from '../../../src/admin/attention/states.job.js';
-import { issueConnectionKey } from '../../support/api-keys.js';
 import { eventually } from '../../support/eventually.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { refuses } from '../../support/scripted-partner.js';
-import { accepts, CONTINUOUS, element, inHours, POST, VIDEOS } from '../../support/scripted-vision.js';
+import { accepts, CONTINUOUS, element, inHours, POST } from '../../support/scripted-vision.js';
 import { useVision } from '../../support/vision-scene.js';
 import { rowsOf } from '../../support/rows.js';
-import { ageTries, postponePolls } from '../../support/time.js';
+import { ageTries } from '../../support/time.js';
 import { Subscriptions } from '../vision/subscriptions.js';
 
 const vision = useVision();
@@ -116,23 +115,3 @@ test('connection.refused is announced while a partner refuses our key, and conne
     ]);
   }, 15_000);
 }, 45_000);
-
-test('a poke by requestId makes the poll of the clip due', async () => {
-  vision.partner.on(POST, accepts({ requestId: 'req-poked' }));
-  vision.listVideos(() => []);
-  const connectionId = await vision.connect();
-  const { key } = await issueConnectionKey(vision.app, connectionId);
-  const id = await vision.order(connectionId);
-  await vision.becomes(id, { status: 'processing' });
-  await eventually(async () => {
-    expect(await rowsOf(vision.app, 'video_polls', 'started_at IS NULL AND due_at > now() AS waits')).toEqual([
-      { waits: true },
-    ]);
-  });
-  await postponePolls(vision.app);
-  const before = vision.partner.askedOf(VIDEOS).length;
-  const poke = () =>
-    vision.app.call('POST', '/partner/v1/pokes', { headers: { 'API-KEY': key }, body: { requestId: 'req-poked' } });
-  expect(await poke()).toMatchObject({ status: 202, body: { polls: 1 } });
-  await eventually(() => expect(vision.partner.askedOf(VIDEOS).length).toBeGreaterThan(before));
-});

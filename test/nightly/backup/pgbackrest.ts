@@ -4,7 +4,7 @@ import { appendFileSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { chooseOwner } from '../../../src/embedded-postgres/owner.js';
+import { chooseUser } from '../../../src/embedded-postgres/owner.js';
 import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/free-port.js';
 import { held, heldChild } from '../../support/held.js';
@@ -86,7 +86,7 @@ export class BackedUpServer implements RunningServer {
 /** A folder with the configuration, the backups and the data of the servers, which run as the user of PostgreSQL. */
 class Place {
   private readonly path = mkdtempSync(join(tmpdir(), 'haulbridge-pgbackrest-'));
-  private readonly owner = chooseOwner(this.path);
+  private readonly owner = chooseUser(this.path);
   private readonly env: NodeJS.ProcessEnv;
 
   constructor() {

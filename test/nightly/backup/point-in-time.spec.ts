@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { flow, Hauler, ONE_SITE } from '../../acceptance/support/hauler.js';
 import { type OwnService, startOwnService } from '../../acceptance/support/service.js';
-import { administer } from '../../acceptance/support/target.js';
+import { read } from '../../acceptance/support/target.js';
 import { VisionScene } from '../../acceptance/support/vision.js';
 import { eventually } from '../../support/eventually.js';
 import { reportFigures } from '../../support/faults.js';
@@ -135,17 +135,12 @@ describe('the database is restored to the moment between two tickets, with the f
     const words = ['storage', 'check', '--checksums', '--url', copy.url, '--token', copy.adminToken];
     const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, ...words]);
     expect(stdout).toMatch(/storage and database agree/);
-    const found = await administer<{ pagination: { totalItems: number } }>(
-      'GET',
-      '/recordings?status=stored',
-      undefined,
-      copy,
-    );
+    const found = await read<{ pagination: { totalItems: number } }>('/recordings?status=stored', copy);
     expect(found.pagination.totalItems).toBe(VIDEOS);
   });
 
   test('it is a copy, which calls no partner, and says so', async () => {
-    const { data } = await administer<{ data: { sentence: string }[] }>('GET', '/attention', undefined, copy);
+    const { data } = await read<{ data: { sentence: string }[] }>('/attention', copy);
     expect(data.map(({ sentence }) => sentence).join()).toContain('This is a copy');
     await delay(3_000);
     expect(vision.partner.asked.length + vision.partner.fetched.length).toBe(asked);

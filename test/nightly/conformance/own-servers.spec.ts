@@ -12,9 +12,9 @@ import { SERVER_ROLES } from '../../../src/conformance/roles.js';
 import type { ServerRole } from '../../../src/conformance/rule.js';
 import { type RuleResult, runServerRole } from '../../../src/conformance/run.js';
 import { testServer } from '../../support/test-run.js';
-import type { Mutant } from '../../integration/conformance/mutant.js';
-import { mutantsOf } from '../../integration/conformance/mutants.js';
-import { type KitScene, startKitScene } from '../../integration/conformance/scene.js';
+import type { Mutant } from './mutant.js';
+import { mutantsOf } from './mutants.js';
+import { type KitScene, startKitScene } from './scene.js';
 
 let scene: KitScene;
 let folder: string;

@@ -1,4 +1,3 @@
-import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 import { migrate, pendingMigrations } from '../../../src/core/database/migrate.js';
@@ -21,8 +20,6 @@ class Break1900000000001 implements MigrationInterface {
   async down(): Promise<void> {}
 }
 
-const HAULER = '0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10';
-const OLD = '1c9a7d20-4d66-4c8f-9a1b-3a8a8b0a2d21';
 const NAMES = MIGRATIONS.map(({ name }) => name);
 
 let database: TestDatabase;
@@ -72,67 +69,6 @@ describe('migrate', () => {
     expect(await migrate(database.url, { migrations: newer })).toEqual(['AddKept1900000000000']);
     expect(await pendingMigrations(pools, newer)).toEqual([]);
   });
-
-  test('joins the pieces of hosted site data, and keeps nothing of the version before (1795736000000)', async () => {
-    const before = MIGRATIONS.slice(0, NAMES.indexOf('StoreSiteDataInOneRow1795736000000'));
-    await migrate(database.url, { migrations: before });
-    const dataSource = await database.connect();
-    const answer = JSON.stringify({ success: true, data: { sites: [{ id: HAULER, name: 'x'.repeat(5_000) }] } });
-    const zipped = gzipSync(answer);
-    const pieces = [zipped.subarray(0, 10), zipped.subarray(10, 20), zipped.subarray(20)];
-    await dataSource.query(
-      `INSERT INTO reference_site_data (hauler_id, version, previous_version, digest, byte_length, gzip_length, chunks)
-       VALUES ($1, $1, $2, 'digest', $3, $4, 3)`,
-      [HAULER, OLD, answer.length, zipped.length],
-    );
-    for (const [position, piece] of pieces.entries()) {
-      for (const version of [HAULER, OLD]) {
-        const bytes = version === OLD ? Buffer.from('old') : piece;
-        await dataSource.query('INSERT INTO reference_site_data_chunks VALUES ($1, $2, $3, $4)', [
-          ...[HAULER, version, position, bytes],
-        ]);
-      }
-    }
-    await migrate(database.url);
-    const [row] = await dataSource.query<{ digest: string; length: number; body: Buffer }[]>(
-      'SELECT digest, byte_length::float8 AS length, body FROM reference_site_data',
-    );
-    expect([row?.digest, row?.length, gunzipSync(row?.body ?? '').toString()]).toEqual([
-      'digest',
-      answer.length,
-      answer,
-    ]);
-  });
-});
-
-test('the parents of materials become arrays', async () => {
-  const at = MIGRATIONS.findIndex(({ name }) => name.startsWith('ListParentsOfMaterials'));
-  await migrate(database.url, { migrations: MIGRATIONS.slice(0, at) });
-  const dataSource = await database.connect();
-  const [a, b, c] = ['a', 'b', 'c'].map((letter) => `${letter.repeat(8)}-0000-7000-8000-000000000000`);
-  await dataSource.query(`INSERT INTO haulers (id, name) VALUES ($1, 'Hauling')`, [a]);
-  const before = [
-    { material_type: '1 site', site: a, kiosk: null, sites: null, kiosks: null },
-    { material_type: '2 both', site: a, kiosk: b, sites: null, kiosks: null },
-    { material_type: '3 sites', site: a, kiosk: null, sites: [b, c], kiosks: null },
-    { material_type: '4 kiosks, not sorted', site: a, kiosk: b, sites: null, kiosks: [a, c] },
-    { material_type: '5 no first kiosk', site: a, kiosk: null, sites: null, kiosks: [c] },
-  ];
-  for (const { material_type: type, site, kiosk, sites, kiosks } of before)
-    await dataSource.query(
-      `INSERT INTO materials (id, hauler_id, external_id, material_type, measure_unit, site_external_id, kiosk_external_id,
-         more_site_ids, more_kiosk_ids) VALUES (gen_random_uuid(), $1, gen_random_uuid(), $2, 'Ton', $3, $4, $5, $6)`,
-      [a, type, site, kiosk, sites, kiosks],
-    );
-  await migrate(database.url, { migrations: MIGRATIONS.slice(0, at + 1) });
-  const arrays = await dataSource.query<object[]>('SELECT site_ids, kiosk_ids FROM materials ORDER BY material_type');
-  expect(arrays).toEqual([
-    { site_ids: [a], kiosk_ids: null },
-    { site_ids: [a], kiosk_ids: [b] },
-    { site_ids: [a, b, c], kiosk_ids: null },
-    { site_ids: [a], kiosk_ids: [a, b, c] },
-    { site_ids: [a], kiosk_ids: [c] },
-  ]);
 });
 
 /** As many migrations as there were before the one with this name. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { chooseOwner } from '../../../src/embedded-postgres/owner.js';
+import { chooseUser } from '../../../src/embedded-postgres/owner.js';
 import { eventually } from '../../support/eventually.js';
 import { held } from '../../support/held.js';
 import { Addresses, type Machine, MACHINES, PASSWORD, ROLE, SUPERUSER_PASSWORD } from './configuration.js';
@@ -30,7 +30,7 @@ export class Cluster {
   static async start(): Promise<Cluster> {
     // Not in the folder of this run, which other users may not enter.
     const folder = mkdtempSync(join(tmpdir(), 'haulbridge-failover-'));
-    const owner = chooseOwner(folder);
+    const owner = chooseUser(folder);
     const own = (path: string) => owner !== undefined && chownSync(path, owner.uid, owner.gid);
     own(folder);
     const cluster = new Cluster(await Addresses.choose(), new Programs(folder, owner));

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import type { Owner } from '../../../src/embedded-postgres/owner.js';
+import type { SystemUser } from '../../../src/embedded-postgres/owner.js';
 import { pathOf, requireLinux, requirePrograms } from '../../support/programs.js';
 
 /** As Debian installs it; `patroni.yml` names the folder. */
@@ -20,7 +20,7 @@ export class Programs {
 
   constructor(
     readonly folder: string,
-    private readonly owner: Owner | undefined,
+    private readonly owner: SystemUser | undefined,
   ) {
     process.once('exit', this.endWithUs);
   }

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { PartitionPlanner } from '../../../src/core/database/partition-planner.js';
 import { PARTITIONED } from '../../../src/core/database/partitions.rules.js';
-import { Retention } from '../../../src/vision/recordings/retention.job.js';
+import { Retention } from '../../../src/vision/retention/retention.job.js';
 import { type Footage, insertFootage } from '../../support/held-footage.js';
 import { deleteKeptRows, hasMonth } from '../../support/rows.js';
 import { ageFiles, ageRecordings } from '../../support/time.js';

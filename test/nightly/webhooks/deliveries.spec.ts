@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { WebhookEndpoint } from '../../../src/contracts/admin/webhook-endpoint.dto.js';
+import { eventually } from '../../support/eventually.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { ScaleHouse } from '../../support/scale-house.js';
-import { Receiver, status } from '../../integration/webhooks/receiver.js';
+import { Receiver, status } from './receiver.js';
 
 let service: TestApp;
 let house: ScaleHouse;
@@ -78,3 +79,34 @@ describe('a receiver', () => {
     await end(hanging);
   });
 });
+
+test('two instances deliver each push once, whichever of them took it', async () => {
+  const other = await startTestApp({ on: service });
+  const houses = await Promise.all([ScaleHouse.open(service), ScaleHouse.open(other)]);
+  const receiver = await Receiver.open(service, { topics: ['ticket.created'] });
+  // The other instance knows of the endpoint within four seconds.
+  await eventually(async () => {
+    await houses[1].expectAccepted({
+      inboundFlow: { ticketNumber: `T-${Math.random()}`, updatedAt: new Date().toISOString() },
+    });
+    expect(receiver.received.length).toBeGreaterThan(0);
+  }, 15_000);
+  const tickets = await Promise.all(
+    Array.from({ length: 20 }, (_, i) =>
+      houses[i % 2 === 0 ? 0 : 1].expectAccepted({
+        inboundFlow: { ticketNumber: `N-${i}`, updatedAt: new Date().toISOString() },
+      }),
+    ),
+  );
+  await eventually(async () => {
+    const pending = await receiver.deliveries('&status=pending');
+    expect([pending, receiver.received.length >= 20 + 1]).toEqual([[], true]);
+  }, 15_000);
+  const named = receiver.received.map(({ body }) => (JSON.parse(body) as { data: { ticketId: string } }).data.ticketId);
+  const sent = tickets.map((ticketId) => named.filter((each) => each === ticketId).length);
+  expect(sent).toEqual(Array(20).fill(1));
+  const ids = receiver.received.map(({ headers }) => headers['webhook-id']);
+  expect(new Set(ids).size).toBe(ids.length);
+  await receiver.stop();
+  await other.close();
+}, 60_000);

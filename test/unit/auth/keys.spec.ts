@@ -1,22 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { issueViolations } from '../../../src/auth/api-key-admin.service.js';
 import { createKey, hashKey } from '../../../src/auth/api-key.js';
 import { isWellFormedKey } from '../../../src/core/observability/key-form.js';
-import { isValidFor, KeyCache, type KnownKey } from '../../../src/auth/key-cache.js';
-import { ACCOUNT_API } from '../../../src/contracts/account/account.api.js';
-import type { IssueApiKeyRequest } from '../../../src/contracts/admin/api-key.dto.js';
-import { SCALE_API } from '../../../src/contracts/scale/scale.api.js';
-
-describe('a request for a key', () => {
-  test.each<[string, string[], IssueApiKeyRequest]>([
-    ['a customer with vision beside another interface', [], { interfaces: ['site', 'vision'], customerId: 'c' }],
-    ['an expiry at this moment', ['expiresAt'], { interfaces: ['site'], expiresAt: '2026-01-31T08:30:00.000000Z' }],
-    ['an expiry a moment later', [], { interfaces: ['site'], expiresAt: '2026-01-31T08:30:00.001000Z' }],
-  ])('of %s is refused: %j', (_what, paths, request) => {
-    const now = Date.parse('2026-01-31T08:30:00.000Z');
-    expect(issueViolations(request, now).map(({ path }) => path)).toEqual(paths);
-  });
-});
+import { KeyCache, type KnownKey } from '../../../src/auth/key-cache.js';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -31,15 +16,6 @@ describe('the form of a key (decision 17)', () => {
       expect(hash.toString('base64url')).toBe(hashKey(key));
       expect(hash.length).toBe(32);
     }
-  });
-
-  test('has every digit in every place of the secret part but the first, whose value is bounded', () => {
-    const seen = Array.from({ length: 43 }, () => new Set<string>());
-    for (let i = 0; i < 3000; i++) {
-      const { key } = createKey();
-      seen.forEach((digits, place) => digits.add(key[3 + place] ?? ''));
-    }
-    for (const digits of seen.slice(1)) expect(digits.size).toBe(62);
   });
 
   test('detects any one changed, lost, added or swapped character', () => {
@@ -191,19 +167,6 @@ describe('a cached key', () => {
     expect(cache.find('h')).toBeUndefined();
   });
 
-  test('is read again if it changed during the query', async () => {
-    const before = cache.find('h');
-    cache.forget('h');
-    void cache.find('h');
-    loads[0]?.resolve(key());
-    expect(await before).toEqual(key());
-    const found = cache.find('h');
-    expect(loads).toHaveLength(2);
-    loads[1]?.resolve(key(true));
-    expect(await found).toEqual(key(true));
-    expect(cache.find('h')).toEqual(key(true));
-  });
-
   test('is read again after a change on this instance, and an older result is dropped', async () => {
     await warm();
     now = START + 2000;
@@ -232,34 +195,4 @@ describe('an unknown key', () => {
     loads[1]?.resolve(key());
     expect(await second).toEqual(key());
   });
-
-  test('is looked up once for concurrent requests', async () => {
-    const found = [cache.find('h'), cache.find('h'), cache.find('h')];
-    expect(loads).toHaveLength(1);
-    loads[0]?.resolve(key());
-    expect(await Promise.all(found.map((one) => Promise.resolve(one)))).toEqual([key(), key(), key()]);
-  });
-
-  test('is looked up again after a failure', async () => {
-    const first = cache.find('h');
-    loads[0]?.reject(new Error('unavailable'));
-    await expect(first).rejects.toThrow('unavailable');
-    const second = cache.find('h');
-    loads[1]?.resolve(key());
-    expect(await second).toEqual(key());
-  });
-});
-
-describe('a cached key opens', () => {
-  const scaleKey = (endsAt: number): KnownKey => ({
-    ...key(),
-    principal: { ...key().principal, endsAt, interfaces: new Set(['scale']) },
-  });
-
-  test.each([
-    ['its interface', Infinity, SCALE_API, true],
-    ['its interface to the last moment before its end', 1001, SCALE_API, true],
-    ['nothing from its end on', 1000, SCALE_API, false],
-    ['no other interface', Infinity, ACCOUNT_API, false],
-  ])('%s', (_what, endsAt, api, open) => expect(isValidFor(scaleKey(endsAt), api, 1000)).toBe(open));
 });

@@ -1,7 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import {
-  decodeUtf8,
-  InvalidJsonError,
   isDoubtfulText,
   JsonText,
   JsonTextCheck,
@@ -9,22 +7,12 @@ import {
   stringifyWithJsonText,
 } from '../../../src/contracts/common/json.js';
 import fc from '../../support/fast-check.js';
-import { MORE_VIOLATIONS, summarise, type Violation } from '../../../src/contracts/common/violation.js';
 
 const UNICODE = 'valid Unicode without U+0000 and without lone surrogates';
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
 const violationsOf = (body: string) => new JsonTextCheck().check(parseJson(body)).with([]);
-
-function refusalOf(read: () => unknown): Violation {
-  try {
-    read();
-  } catch (error) {
-    if (error instanceof InvalidJsonError) return error.violation;
-  }
-  throw new Error('the body was accepted');
-}
 
 describe('a JSON body (decision 8)', () => {
   it.each([
@@ -44,24 +32,6 @@ describe('a JSON body (decision 8)', () => {
     expect(Object.keys(value)).toEqual(['__proto__']);
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
   });
-
-  it.each([
-    ['', 'the body must be a JSON object, it is empty'],
-    [' \n', 'the body must be a JSON object, it is empty'],
-    ['{"secret"', 'the body must be valid JSON: syntax error at line 1, column 10'],
-    ['{\n"a": secret}', 'the body must be valid JSON'],
-  ])('is refused with a message that contains nothing of it: %j', (body, message) => {
-    const refusal = refusalOf(() => parseJson(body));
-    expect(refusal).toMatchObject({ path: '', rule: 'isJson' });
-    expect(refusal.message).toBe(message);
-  });
-
-  it.each([
-    ['an invalid byte', [0x22, 0xff, 0x22]],
-    ['an encoded surrogate', [0x22, 0xed, 0xa0, 0x80, 0x22]],
-  ])('is refused because it is not UTF-8: %s', (_name, bytes) =>
-    expect(refusalOf(() => decodeUtf8(Buffer.from(bytes)))).toMatchObject({ path: '', rule: 'isUtf8' }),
-  );
 
   it.each([
     ['U+0000 in a value', '{"a":["x\\u0000"]}', 'a[0]', 'isText', `a[0] must be ${UNICODE}`],
@@ -100,38 +70,6 @@ describe('a JSON body (decision 8)', () => {
 
   it('locates a value that is part of a larger body', () =>
     expect(new JsonTextCheck().check({ a: '\0' }, ['sites', 7], 3).violations).toMatchObject([{ path: 'sites[7].a' }]));
-
-  it.each([
-    [100, 100],
-    [101, 101],
-    [5000, 101],
-  ])('of %i faults reports %i, the last of them a note if there are more', (faults, reported) => {
-    const violations = violationsOf(`[${Array<string>(faults).fill('"\\u0000"').join(',')}]`);
-    expect(violations).toHaveLength(reported);
-    expect(violations[100]).toEqual(faults > 100 ? MORE_VIOLATIONS : undefined);
-  });
-
-  it('reports at most about 64 KiB of faults with long paths', () => {
-    const name = JSON.stringify('\u0001'.repeat(512));
-    const faults = `[${'"\\u0000",'.repeat(1000)}1]`;
-    const violations = violationsOf(`{"first":${`{${name}:`.repeat(29)}{"last":${faults}}${'}'.repeat(30)}`);
-    expect(violations[0]?.path).toMatch(/^first\["(?:\\u0001)+….*"\]\.last\[0\]$/);
-    expect(violations.length).toBeGreaterThan(10);
-    expect(JSON.stringify(violations).length).toBeLessThan(65_536);
-  });
-});
-
-describe('the summary of violations', () => {
-  const violations = ['a', 'b', 'c', 'd', 'e'].map((message) => ({ path: '', rule: 'isText' as const, message }));
-
-  it.each([
-    [0, ''],
-    [1, 'a'],
-    [3, 'a; b; c'],
-    [5, 'a; b; c; and 2 more'],
-  ])('of %i names the first three', (count, summary) => expect(summarise(violations.slice(0, count))).toBe(summary));
-
-  it('names as many as the caller asks for', () => expect(summarise(violations, 4)).toBe('a; b; c; d; and 1 more'));
 });
 
 describe('JSON text in a response', () => {

@@ -9,7 +9,7 @@ type Outcome = string | AppError | undefined;
 /** A batcher whose batches run until the test ends them. */
 function gathering({ maxRunning = 2 } = {}) {
   const batches: { values: readonly number[]; end(): void; fail(error: Error): void }[] = [];
-  const options = { overload: 'tickets', maxRunning, rowsOf: (value: number) => [`row ${value}`] } as const;
+  const options = { overload: 'tickets', maxRunning, lockNamesOf: (value: number) => [`row ${value}`] } as const;
   const batcher = new Batcher<number, string>(options, [
     (values) => {
       const { promise, resolve, reject } = Promise.withResolvers<Outcome[]>();
@@ -26,38 +26,6 @@ const turns = async (count = 3) => {
 };
 
 describe('Batcher', () => {
-  test('collects the values of one turn of the event loop without a timer', async () => {
-    const { batches, submit, values } = gathering();
-    const results = [1, 2, 3].map((value) => submit(value));
-    await turn();
-    expect(values()).toEqual([[1, 2, 3]]);
-    batches[0]?.end();
-    expect(await Promise.all(results)).toEqual(['done 1', 'done 2', 'done 3']);
-  });
-
-  test('starts a second batch beside a running one only if it is as large', async () => {
-    const { batches, submit, values } = gathering();
-    void submit(1);
-    void submit(2);
-    await turn();
-    void submit(3);
-    await turns();
-    expect(values()).toEqual([[1, 2]]);
-    void submit(4);
-    await turns();
-    expect(values()).toEqual([
-      [1, 2],
-      [3, 4],
-    ]);
-    void submit(5);
-    void submit(6);
-    await turns();
-    expect(values()).toHaveLength(2);
-    batches[0]?.end();
-    await turns();
-    expect(values().at(-1)).toEqual([5, 6]);
-  });
-
   test('limits a batch by entries and by bytes; small values go along with a large one', async () => {
     const gatheredBy = async (sizes: readonly number[]) => {
       const { batches, submit, values } = gathering({ maxRunning: 1 });
@@ -111,16 +79,6 @@ describe('Batcher', () => {
     batches[3]?.end();
     expect(await next).toBe('done 3');
   });
-
-  test('passes what has no outcome to the next step', async () => {
-    const options = { overload: 'accounts', maxRunning: 1, rowsOf: () => [] } as const;
-    const batcher = new Batcher<number, string>(options, [
-      (values) => Promise.resolve(values.map((value) => (value === 1 ? 'first' : undefined))),
-      (values) => Promise.resolve(values.map((value) => `second ${value}`)),
-    ]);
-    const results = [1, 2].map((value) => batcher.submit(value, 1, ['a', 'b']));
-    expect(await Promise.all(results)).toEqual(['first', 'second 2']);
-  });
 });
 
 describe('a value whose row another transaction holds', () => {
@@ -128,7 +86,7 @@ describe('a value whose row another transaction holds', () => {
   function contended() {
     let isLocked = true;
     const calls: (readonly number[])[] = [];
-    const options = { overload: 'tickets', maxRunning: 2, rowsOf: (value: number) => [`row ${value % 10}`] } as const;
+    const options = { overload: 'tickets', maxRunning: 2, lockNamesOf: (value: number) => [`row ${value % 10}`] } as const;
     const batcher = new Batcher<number, string>(options, [
       (values) => {
         calls.push(values);
@@ -150,15 +108,6 @@ describe('a value whose row another transaction holds', () => {
     expect(calls.filter((values) => values.length > 1 && values.some((value) => value === 11))).toEqual([]);
     release();
     expect(await Promise.all([locked, later])).toEqual(['done 1', 'done 11']);
-  });
-
-  test('is refused alone after less than 3 s', async () => {
-    const { submit } = contended();
-    const started = performance.now();
-    const [locked, other] = [submit(1), submit(2)];
-    await expect(locked).rejects.toMatchObject({ kind: 'unavailable', headers: { 'Retry-After': '1' } });
-    expect(Math.round((performance.now() - started) / 1_000)).toBe(3);
-    expect(await other).toBe('done 2');
   });
 });
 

@@ -2,9 +2,6 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { createKey } from '../../../src/auth/api-key.js';
 import { bodyCells } from '../../../src/exchanges/body-cells.js';
-import { ExchangeQueue } from '../../../src/exchanges/exchange-queue.js';
-import type { Standing } from '../../../src/exchanges/exchange-record.js';
-import type { ExchangeRow } from '../../../src/exchanges/exchange-row.js';
 import { BodyCapture, keptBody } from '../../../src/core/http/body-capture.js';
 import { redactBody, redactHeaders, redactPath } from '../../../src/exchanges/redaction.rules.js';
 import { protectSecrets } from '../../../src/core/observability/known-secrets.js';
@@ -238,36 +235,6 @@ test('a long hostile body is redacted in linear time', () => {
     redactText(text, [SECRET]);
   }
   expect(performance.now() - started).toBeLessThan(20_000);
-});
-
-describe('the queue', () => {
-  const row = (standing: Standing, bytes = 100) =>
-    ({ id: '', standing, tally: [], line: 'x'.repeat(bytes) }) as unknown as ExchangeRow;
-  const MIB = 1024 * 1024;
-
-  test('drops the oldest calls with a key beyond their bound, and counts them', () => {
-    const queue = new ExchangeQueue();
-    const dropped = Array.from({ length: 27 }, () => queue.push(row('known', MIB)).known);
-    expect(dropped.reduce((sum, count) => sum + count)).toBe(27 - queue.length);
-    expect(queue.length).toBe(23);
-    expect(queue.takeBatch()).toHaveLength(1);
-  });
-
-  test('never drops a call with a key for one without', () => {
-    const queue = new ExchangeQueue();
-    queue.push(row('known'));
-    for (let n = 0; n < 10; n++) queue.push(row('keyless', MIB));
-    expect(queue.push(row('unverified'))).toEqual({ known: 0, others: 1 });
-    expect(queue.takeBatch()[0]?.standing).toBe('known');
-  });
-
-  test('returns as many bytes as a batch may have, at least one, and knows what has passed', () => {
-    const queue = new ExchangeQueue();
-    for (const bytes of [MIB, MIB / 2, 3 * MIB, 1]) queue.push(row('known', bytes));
-    const { end } = queue;
-    expect([1, 2, 3, 4].map(() => queue.takeBatch().length)).toEqual([2, 1, 1, 0]);
-    expect([queue.hasPassed(end), queue.hasPassed(end + 1)]).toEqual([true, false]);
-  });
 });
 
 test('a captured body ends with a whole character', () => {

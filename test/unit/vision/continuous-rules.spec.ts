@@ -64,21 +64,6 @@ describe('windows (decision 48)', () => {
     }
   });
 
-  test('never longer than 24 h', () => {
-    let windows = 0;
-    for (let hours = 0; hours < 60; hours += 0.37) {
-      const readUntil = now - hours * HOUR;
-      for (const lastReadAt of [undefined, readUntil + MINUTE, now]) {
-        const window = nextWindow({ startTime: now - 50 * HOUR, readUntil, lastReadAt }, now, QUARTER);
-        if (window === undefined) continue;
-        windows++;
-        expect(window.end - window.start).toBeLessThanOrEqual(24 * HOUR);
-        expect(window.end).toBeGreaterThan(readUntil);
-      }
-    }
-    expect(windows).toBeGreaterThan(100);
-  });
-
   test.each([
     ['failed', 500, 2, false],
     ['failed', 500, 3, true],
@@ -185,20 +170,6 @@ describe('re-reading by age (decision 48)', () => {
     expect(Math.max(...byDay)).toBeLessThan(190);
   });
 
-  test('after ten days without the service each re-reading looks back from before the stop', () => {
-    const now = start + 10 * DAY;
-    const window = rereadWindow(rereadings(DEFAULT), {
-      startTime: start - 60 * DAY,
-      lastReadAt: start,
-      until: start - QUARTER,
-      now,
-      share: 0.5,
-    });
-    expect(window?.end).toBe(start - QUARTER);
-    expect((start - (window?.start ?? Infinity)) / DAY).toBeGreaterThanOrEqual(14);
-    expect((start - (window?.start ?? Infinity)) / DAY).toBeLessThanOrEqual(21);
-  });
-
   /** Any rules, and readings at any times: intervals change, partners fail, and instances are stopped for weeks. */
   const HISTORIES = fc.record({
     rules: fc.array(
@@ -303,14 +274,6 @@ describe('a chunk that is listed again (decision 48)', () => {
   ])('on one page: %s', (_, fields, once) => {
     const [one, other] = [chunk(), chunk({ ...fields, ...younger })];
     expect(distinctChunks([one, other])).toEqual(once ? [other] : [one, other]);
-  });
-
-  test('on one page: three times, the last one under another range', () => {
-    const last = chunk({ ...half, ...younger });
-    expect(distinctChunks([chunk(), chunk({ id: 'b', ...later }), chunk(), last])).toEqual([
-      last,
-      chunk({ id: 'b', ...later }),
-    ]);
   });
 
   const row = (fields: Partial<KnownChunk>): KnownChunk => ({

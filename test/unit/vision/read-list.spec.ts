@@ -10,10 +10,6 @@ const body = (data: unknown, more: object = {}) => ({ success: true, data, ...mo
 const read = (data: unknown, more: object = {}) => readList(Video, body(data, more), 'customer-1');
 
 describe('a list is read (decision 38)', () => {
-  test.each(['videos', 'items', 'recordings'])('from data.%s', (name) => {
-    expect(read({ [name]: [element(link)] }).items).toHaveLength(1);
-  });
-
   test('from data itself, and an absent one is empty', () => {
     expect(read([element(link)]).items).toHaveLength(1);
     expect(read({}).items).toEqual([]);
@@ -236,71 +232,5 @@ describe('a list is read (decision 38)', () => {
     const [long, kept] = ['m'.repeat(1_001), 'm'.repeat(1_000)];
     expect(read({ request: { requestId: 'r', status: 'failed', message: long } }).request?.message).toBe(kept);
     expect(readAcknowledgement({ requestId: 'r', status: 'failed', message: long })?.message).toBe(kept);
-  });
-});
-
-describe('a 202 is read', () => {
-  test.each<[string, unknown, object]>([
-    [
-      'with the fields of the contract',
-      { success: true, requestId: 'r', status: 'processing' },
-      { requestId: 'r', status: 'processing' },
-    ],
-    ['with the status ready', { success: true, requestId: 'r', status: 'ready' }, { status: 'ready' }],
-    [
-      'with the status failed and a message',
-      { success: true, requestId: 'r', status: 'failed', message: 'm' },
-      { status: 'failed', message: 'm' },
-    ],
-    ['with success: false', { success: false, requestId: 'r', status: 'processing' }, { status: 'failed' }],
-    [
-      'with the common error body',
-      { success: false, error: { code: 'INTERNAL_ERROR', message: 'no room' } },
-      { status: 'failed', message: 'INTERNAL_ERROR: no room', findings: [] },
-    ],
-    [
-      'with an error whose code is a number',
-      { success: false, error: { code: 7, message: 'no room' } },
-      { status: 'failed', message: 'no room' },
-    ],
-    ['with an unknown status', { requestId: 'r', status: 'QUEUED' }, { status: 'processing' }],
-    ['with a number as id', { requestId: 4711, status: 'processing' }, { requestId: '4711' }],
-    [
-      'wrapped in data',
-      { success: true, data: { requestId: 'r', status: 'ready' } },
-      { requestId: 'r', status: 'ready' },
-    ],
-    [
-      'not wrapped, though there is data',
-      { success: true, requestId: 'r', status: 'ready', data: { requestId: 'x' } },
-      { requestId: 'r', status: 'ready', findings: [] },
-    ],
-    ['with the status failed and without an id', { success: true, status: 'failed' }, { status: 'failed' }],
-  ])('%s', (_, given, expected) => expect(readAcknowledgement(given)).toMatchObject(expected));
-
-  test('with a long id unchanged; a longer one is absent, which is reported', () => {
-    const of = (length: number) => readAcknowledgement({ requestId: 'r'.repeat(length), status: 'processing' });
-    expect(of(4_000)).toMatchObject({ requestId: 'r'.repeat(4_000), findings: [] });
-    for (const length of [4_001]) {
-      const reason = expect.stringContaining('at most 4000 characters');
-      const raw = { requestId: 'r'.repeat(length), status: 'processing' };
-      expect(of(length)).toMatchObject({ findings: [{ path: 'requestId', reason, raw }] });
-      expect(of(length)).not.toHaveProperty('requestId');
-    }
-  });
-
-  test.each(['12345678901234567891', '9007199254740992', '1.5'])(
-    'without the number %s as id, because it was rounded; this is reported',
-    (requestId) => {
-      const given = readAcknowledgement({ requestId: JSON.parse(requestId) as number, status: 'processing' });
-      expect(given).toMatchObject({ status: 'processing', findings: [{ path: 'requestId' }] });
-      expect(given).not.toHaveProperty('requestId');
-    },
-  );
-
-  test('without characters that PostgreSQL cannot store: they are removed from the message, and such an id is absent', () => {
-    const read = readAcknowledgement({ requestId: 'a\0b', status: 'failed', message: 'bro\0ken' });
-    expect(read).toMatchObject({ status: 'failed', message: 'broken', findings: [{ path: 'requestId' }] });
-    expect(read).not.toHaveProperty('requestId');
   });
 });

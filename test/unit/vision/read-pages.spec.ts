@@ -79,15 +79,6 @@ describe('all pages of a list are read', () => {
     expect(calls()).toBe(asked);
   });
 
-  test('with totals that are too low', async () => {
-    const { fetch } = pages(
-      () => all(45),
-      20,
-      () => ({ totalItems: 5, totalPages: 1, pageSize: 20 }),
-    );
-    expect((await collect(fetch)).size).toBe(45);
-  });
-
   const changing = (first: object[], then: object[], totals?: Parameters<typeof pages>[2]) =>
     pages((call) => (call === 1 ? first : then), 20, totals).fetch;
 

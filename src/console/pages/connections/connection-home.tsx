@@ -6,7 +6,8 @@ import type { PageProps } from '../../client/address.js';
 import { useLoad } from '../../client/load.js';
 import { AttentionList } from '../../parts/attention.js';
 import { type Column, ListPage } from '../../parts/listing.js';
-import { CallState, Card, Loadable } from '../../parts/states.js';
+import { HealthState, LastFailure } from '../../parts/health.js';
+import { Card, Loadable } from '../../parts/states.js';
 import { Facts, formatCount, Id, Time } from '../../parts/values.js';
 
 const LIVE_MS = 5_000;
@@ -37,7 +38,9 @@ function StateCard({ caller, connection }: { caller: KeyDescription; connection:
     <Card title={`How the platform reads your ${isSite ? 'Site' : 'Vision'} interface`} label="Connection">
       <Facts
         of={{
-          State: <CallState of={connection} />,
+          State: <HealthState of={connection} />,
+          'Last success': <Time value={connection.health?.lastSuccessAt} />,
+          'Last failure': <LastFailure of={connection} />,
           Address: <code>{connection.baseUrl}</code>,
           Customer: connection.customerId !== null && connection.customerId,
           [isSite ? 'Last synchronised' : 'Lists last read']:

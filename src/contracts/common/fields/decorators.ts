@@ -9,7 +9,7 @@ import {
   type ListOptions,
   type Options,
   type QueryOptions,
-  type Range,
+  type Bounds,
   type TextMapLimits,
   type TextOptions,
 } from './options.js';
@@ -190,7 +190,7 @@ export function Text(description: string, ...options: readonly TextOptions[]): P
 }
 
 /** A name: text with at least one visible character. */
-export function Name(description: string, ...options: readonly (Options & Range)[]): PropertyDecorator {
+export function Name(description: string, ...options: readonly (Options & Bounds)[]): PropertyDecorator {
   const check = (value: string) => !isBlank(value);
   return Text(`${description}; not blank`, { min: 1, check, form: 'text that is not blank,' }, ...options);
 }
@@ -310,7 +310,7 @@ export function Json(
   return defined(description, all, schema, { checks: rule === undefined ? [] : [rule] });
 }
 
-function arrayRule({ min: fewest = 0, max: most }: Range, elements: string): Rule {
+function arrayRule({ min: fewest = 0, max: most }: Bounds, elements: string): Rule {
   const size = most === undefined ? (fewest === 0 ? '' : `at least ${fewest} `) : `${fewest} to ${most} `;
   return {
     name: 'isArray',
@@ -319,7 +319,7 @@ function arrayRule({ min: fewest = 0, max: most }: Range, elements: string): Rul
   };
 }
 
-const itemBounds = (options: Range) => ({
+const itemBounds = (options: Bounds) => ({
   ...(options.min === undefined ? {} : { minItems: options.min }),
   ...(options.max === undefined ? {} : { maxItems: options.max }),
 });

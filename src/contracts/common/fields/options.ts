@@ -14,18 +14,18 @@ export interface QueryOptions extends Options {
   readonly inQuery?: boolean;
 }
 
-export interface Range {
+export interface Bounds {
   readonly min?: number;
   readonly max?: number;
 }
 
-export interface IntegerOptions extends QueryOptions, Range {
+export interface IntegerOptions extends QueryOptions, Bounds {
   readonly default?: number;
   /** Reads a larger number as `max`. */
   readonly orMore?: boolean;
 }
 
-export interface TextOptions extends Options, Range {
+export interface TextOptions extends Options, Bounds {
   readonly pattern?: RegExp;
   /** Describes the value in messages, `must be …`. With a pattern it also describes the length. */
   readonly form?: string;
@@ -39,7 +39,7 @@ export interface TextOptions extends Options, Range {
   readonly isUnbounded?: boolean;
 }
 
-export type ListOptions = Options & Range;
+export type ListOptions = Options & Bounds;
 
 /** Limits of a map: its entries, and the characters of a name and of a value. */
 export interface TextMapLimits {
@@ -55,4 +55,4 @@ export const example = <Value>(value: Value) => ({ example: value });
 /** Bounds of a number, of the length of a text in characters, or of the elements of a list. */
 export const min = (value: number) => ({ min: value });
 export const max = (value: number) => ({ max: value });
-export const range = (from: number, to: number) => ({ min: from, max: to });
+export const between = (from: number, to: number) => ({ min: from, max: to });

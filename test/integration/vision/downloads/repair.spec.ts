@@ -8,11 +8,10 @@ import { type Storage, STORAGE } from '../../../../src/core/storage/storage.js';
 import { storageName } from '../../../../src/core/storage/storage-names.js';
 import { whileAnnounced } from '../../../../src/core/storage/storing-files.repository.js';
 import { recordingFile } from '../../../../src/vision/recordings/recording.rules.js';
-import { startTestApp, type TestApp } from '../../../support/app.js';
+import type { TestApp } from '../../../support/app.js';
 import { commandsBeside, runCommand } from '../../../support/command-line.js';
 import { becomes, chunk, DownloadScene } from '../../../support/download-scene.js';
 import { eventually } from '../../../support/eventually.js';
-import { type S3Server, startS3Server } from '../../../support/s3-server.js';
 import { sampleVideo } from '../../../support/sample-video.js';
 import { hurryVideo } from '../../../support/time.js';
 import { resetVision } from '../../../support/vision-partner.js';
@@ -35,22 +34,19 @@ const repair = async (...words: string[]) => {
   return JSON.parse(out) as StorageRepair;
 };
 
-describe.each(['files', 's3'] as const)('storage repair on %s', (kind) => {
+describe('storage repair', () => {
   let scene: DownloadScene;
   let app: TestApp;
-  let server: S3Server | undefined;
   let leave: () => void;
   beforeAll(async () => {
-    if (kind === 's3') server = await startS3Server();
     scene = await DownloadScene.start();
-    app = await scene.service(server === undefined ? {} : { env: { STORAGE_URL: server.storageUrl('fleet') } });
+    app = await scene.service();
     leave = commandsBeside(app);
   });
   afterEach(() => resetVision(app, scene.partner));
   afterAll(async () => {
     leave();
     await scene.stop();
-    await server?.stop();
   });
 
   const storage = () => app.app.get<Storage>(STORAGE, { strict: false });
@@ -88,21 +84,8 @@ describe.each(['files', 's3'] as const)('storage repair on %s', (kind) => {
       expect(await shown(id)).toMatchObject({ reasonCode: 'notListed', reason: expect.any(String) });
     });
   });
-});
 
-describe('storage repair --remove-orphans', () => {
-  let app: TestApp;
-  let leave: () => void;
-  beforeAll(async () => {
-    app = await startTestApp();
-    leave = commandsBeside(app);
-  });
-  afterAll(async () => {
-    leave();
-    await app.close();
-  });
-
-  test('lists a file without a row, and removes it with a flag only', async () => {
+  test('with --remove-orphans lists a file without a row, and removes it with the flag only', async () => {
     await addOrphan(fileURLToPath(app.env.STORAGE_URL));
     const orphan = { finding: 'row-lost', id: ORPHAN };
     expect(await repair()).toMatchObject({ removed: 0, none: 1, data: [{ ...orphan, remedy: 'none' }] });
@@ -111,7 +94,7 @@ describe('storage repair --remove-orphans', () => {
     expect(await repair('--remove-orphans')).toMatchObject({ removed: 0, data: [] });
   });
 
-  test('leaves a file that an instance is storing, however old it is (issue 46, row 3)', async () => {
+  test('with --remove-orphans leaves a file that an instance is storing, however old it is (issue 46, row 3)', async () => {
     await addOrphan(fileURLToPath(app.env.STORAGE_URL));
     await whileAnnounced(app.database, storageName('recordings', ORPHAN), async () => {
       expect(await repair('--remove-orphans')).toMatchObject({ removed: 0, none: 0, data: [] });

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Storage, STORAGE } from '../../../../src/core/storage/storage.js';
 import { recordingFile } from '../../../../src/vision/recordings/recording.rules.js';
 import type { TestApp } from '../../../support/app.js';
@@ -16,7 +16,6 @@ import {
 } from '../../../support/download-scene.js';
 import { eventually } from '../../../support/eventually.js';
 import { forgetFile, readLinks } from '../../../support/rows.js';
-import { type S3Server, startS3Server } from '../../../support/s3-server.js';
 import { sampleVideo } from '../../../support/sample-video.js';
 import { CONTINUOUS, inHours, lists, sha256, type VisionPartner } from '../../../support/scripted-vision.js';
 import { expireLinks, hurryVideo } from '../../../support/time.js';
@@ -130,27 +129,5 @@ describe('the storage', () => {
     await forgetFile(app, id, partner.link(sampleVideo()));
     await becomes(app, id, { status: 'stored', sizeBytes: body.length, sha256: sha256(body) });
     expect(partner.fetched).toHaveLength(fetched);
-  });
-});
-
-describe('in S3', () => {
-  let s3: S3Server;
-  let inS3: TestApp;
-  beforeEach(async () => {
-    s3 = await startS3Server();
-    inS3 = await scene.service({ env: { STORAGE_URL: s3.storageUrl('vision') } });
-  });
-  afterEach(async () => {
-    await inS3.close();
-    await s3.stop();
-  });
-
-  test('a recording is stored and played', async () => {
-    const body = sampleVideo(300_000);
-    const id = await scene.follow(inS3, listed(partner.link(body)));
-    const shown = await becomes(inS3, id, { status: 'stored' });
-    const headers = { Authorization: `Bearer ${inS3.env.ADMIN_TOKEN}` };
-    const played = await fetch(`${inS3.url}/admin/v1/recordings/${shown.id}/content`, { headers });
-    expect(sha256(Buffer.from(await played.arrayBuffer()))).toBe(sha256(body));
   });
 });
