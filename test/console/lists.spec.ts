@@ -3,10 +3,9 @@ import type { Locator, Page } from 'playwright-core';
 import { Hauler } from '../acceptance/support/hauler.js';
 import { type OwnService, startOwnService } from '../acceptance/support/service.js';
 import { administer, call } from '../acceptance/support/target.js';
-import { insertChunks } from '../support/rows.js';
 import { raw, startScriptedPartner } from '../support/scripted-partner.js';
 import { idOf, material, site } from '../support/site-data.js';
-import { ask, type ConsoleScene, database, nameOf, newHauler, part, startConsole, target } from './support/console.js';
+import { ask, type ConsoleScene, nameOf, newHauler, part, startConsole, target } from './support/console.js';
 import { settled } from './support/page-checks.js';
 
 /** More than a page of the API has. */

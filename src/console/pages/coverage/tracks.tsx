@@ -5,7 +5,7 @@ import { ticksOf } from '../../parts/zone.rules.js';
 import { type Cursor, pressTrackKey, useDrag } from './track-input.js';
 import { describe, TRACK_STATES, segmentAt, type Selection, STATE_TITLES, type Track } from './coverage.rules.js';
 
-export interface TracksProps {
+interface TracksProps {
   readonly tracks: readonly Track[];
   readonly from: number;
   readonly to: number;
