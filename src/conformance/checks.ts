@@ -58,16 +58,16 @@ export function errorBodyFault(exchange: Exchange, code: string): string | undef
   return undefined;
 }
 
-/** The statement of a rule, with what to change and the check. */
-export type Statement = Pick<Rule, 'title' | 'remedy' | 'check'>;
+/** What a rule asserts, what to change where it does not hold, and the check. */
+export type Assertion = Pick<Rule, 'title' | 'remedy' | 'check'>;
 
-export const declaredAsJson = (answer: string): Statement => ({
+export const declaredAsJson = (answer: string): Assertion => ({
   title: `${answer} is application/json`,
   remedy: 'Send Content-Type: application/json.',
   check: (exchange) => passedUnless(contentTypeFault(exchange)),
 });
 
-export const inJson = (answer: string): Statement => ({
+export const inJson = (answer: string): Assertion => ({
   title: `${answer} is JSON in UTF-8`,
   remedy: 'Write the body with a JSON serializer, in UTF-8.',
   check: isJson,
@@ -76,7 +76,7 @@ export const inJson = (answer: string): Statement => ({
 type Records = readonly (readonly [list: string, records: readonly unknown[]])[];
 
 /** The limits within which the platform reads an answer; `recordsOf` are the records of a list. */
-export const smallEnough = (recordsOf: (exchange: Exchange) => Records = () => []): Statement => ({
+export const smallEnough = (recordsOf: (exchange: Exchange) => Records = () => []): Assertion => ({
   title: 'the answer, and each of its records, is small enough for the platform',
   remedy: `Send smaller answers: the platform reads ${MAX_LIST_BYTES / MIB} MiB of a list, ${MAX_RECORD_BYTES / MIB} MiB of each record of it, and ${MAX_WHOLE_BYTES / MIB} MiB of an acknowledgement.`,
   check: (exchange) => {
@@ -97,7 +97,7 @@ export const TEXT: Form = ['text', (value) => typeof value === 'string' && value
 export const TRUE: Form = ['true', (value) => value === true];
 
 /** One member of a JSON answer; `path` is `success` or `data.sites`. */
-export const member = (path: string, [words, isValid]: Form): Statement => ({
+export const member = (path: string, [words, isValid]: Form): Assertion => ({
   title: `${path} is ${words}`,
   remedy: `Send ${path} as ${words.replace('or absent', 'or leave it out')}.`,
   check: ({ json }) => {

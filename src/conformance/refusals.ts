@@ -1,5 +1,5 @@
 import type { Exchange } from './exchange.js';
-import { errorBodyFault, hasStatus, type Statement } from './checks.js';
+import { errorBodyFault, hasStatus, type Assertion } from './checks.js';
 import {
   failed,
   notProven,
@@ -62,11 +62,11 @@ export function refusedBodyPlans(operation: string): Plans {
   const plan = { operation, credentials: 'none', isKept: true } as const;
   const body = { note: 'a body that a server must read, or else close the connection' };
   return {
-    refusedBody: { ...plan, draft: () => ({ body }) },
+    refusedBody: { ...plan, content: () => ({ body }) },
     afterRefusedBody: {
       ...plan,
       pauseMs: CLOSING_MS,
-      draft: async (run) => {
+      content: async (run) => {
         await run.exchange('refusedBody');
         // A server that serves one connection at a time waits for the end of this one.
         return { body, headers: { Connection: 'close' } };
@@ -76,7 +76,7 @@ export function refusedBodyPlans(operation: string): Plans {
 }
 
 /** A server that answers before it has read a body takes the body for the next request of the connection. */
-export const READS_REFUSED_BODY: Statement = {
+export const READS_REFUSED_BODY: Assertion = {
   title: 'the body of a refused request is read, or the connection is closed',
   remedy:
     'Read the body before you answer, also with 401, or send Connection: close: what is not read is taken for the next request of the connection.',
@@ -94,7 +94,10 @@ export const READS_REFUSED_BODY: Statement = {
 /** A server with a sandbox fails on demand; any other ignores the header. */
 export const failing = (plan: RequestPlan): RequestPlan => ({
   ...plan,
-  draft: async (run, page) => ({ ...(await plan.draft(run, page)), headers: { 'Sandbox-Scenario': 'server-error' } }),
+  content: async (run, page) => ({
+    ...(await plan.content(run, page)),
+    headers: { 'Sandbox-Scenario': 'server-error' },
+  }),
 });
 
 /** The refused requests: each is made from a valid one, and one without a right from a plain one, which stores nothing. */
@@ -117,13 +120,13 @@ export const refusalPlans = (
 /** A valid request with the change of a refused one. A change of the whole body needs no valid request. */
 function changedPlan(valid: RequestPlan, { field, value }: RefusedRequest): RequestPlan {
   if (field === '' && typeof value !== 'function')
-    return { operation: valid.operation, draft: () => ({ body: value }) };
+    return { operation: valid.operation, content: () => ({ body: value }) };
   return {
     ...valid,
-    draft: async (run, page) => {
-      const draft = await valid.draft(run, page);
-      const part = draft.query === undefined ? 'body' : 'query';
-      return { ...draft, [part]: changed(draft[part], field, value) };
+    content: async (run, page) => {
+      const content = await valid.content(run, page);
+      const part = content.query === undefined ? 'body' : 'query';
+      return { ...content, [part]: changed(content[part], field, value) };
     },
   };
 }

@@ -68,7 +68,8 @@ export interface Fixtures {
 /** How a request is authorised. */
 export type Credentials = 'key' | 'none' | 'wrong-key' | 'other-header';
 
-export interface Draft {
+/** What a request says. */
+export interface Content {
   /** A parameter that is undefined is left out. */
   readonly query?: Readonly<Record<string, string | undefined>>;
   /** An object is sent as JSON, text as it is. */
@@ -91,7 +92,7 @@ export interface RequestPlan {
   /** The time before the request, for a second look at what changes with time. */
   readonly pauseMs?: number;
   /** Throws `UnprovenError` if data for the request is missing. */
-  readonly draft: (run: Exchanges, page: number) => Draft | Promise<Draft>;
+  readonly content: (run: Exchanges, page: number) => Content | Promise<Content>;
   /** The request is repeated until this is true, for at most a minute. */
   readonly until?: (exchange: Exchange) => boolean;
 }

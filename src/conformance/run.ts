@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Exchange, type KitRequest, NoAnswerError, type Send, UnprovenError } from './exchange.js';
 import {
   type Credentials,
-  type Draft,
+  type Content,
   type Exchanges,
   type Fixtures,
   notApplicable,
@@ -127,7 +127,7 @@ class Evaluation implements Exchanges {
     if (plan === undefined) throw new Error(`unknown request ${name}`);
     const refusal = this.options.refuse(plan);
     if (refusal !== undefined) throw new UnprovenError(refusal);
-    const request = this.requestOf(plan, await plan.draft(this, page));
+    const request = this.requestOf(plan, await plan.content(this, page));
     const { pause = delay } = this.options;
     if (plan.pauseMs !== undefined) await pause(plan.pauseMs);
     const end = Date.now() + MAX_WAIT_MS;
@@ -151,14 +151,14 @@ class Evaluation implements Exchanges {
     }
   }
 
-  private requestOf({ operation, credentials = 'key', isKept }: RequestPlan, draft: Draft): KitRequest {
+  private requestOf({ operation, credentials = 'key', isKept }: RequestPlan, content: Content): KitRequest {
     const route = this.role.operations[operation];
-    const { url, query, body, peekBytes } = draft;
+    const { url, query, body, peekBytes } = content;
     return {
       operation,
       method: route?.method ?? 'GET',
       url: url ?? `${this.options.baseUrl}${route?.path ?? ''}${searchOf(query)}`,
-      headers: { ...this.keyOf(credentials), ...draft.headers },
+      headers: { ...this.keyOf(credentials), ...content.headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
       peekBytes,
       isKept,
@@ -187,7 +187,7 @@ class Evaluation implements Exchanges {
 const isAbsent = ({ failure, status }: Exchange): boolean =>
   failure !== undefined || (status >= 300 && status < 400) || [401, 403, 404, 405].includes(status) || status >= 500;
 
-function searchOf(query: Draft['query'] = {}): string {
+function searchOf(query: Content['query'] = {}): string {
   const sent = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const text = new URLSearchParams(sent).toString();
   return text === '' ? '' : `?${text}`;

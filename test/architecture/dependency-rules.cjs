@@ -183,7 +183,7 @@ module.exports = {
     {
       name: 'axios-only-outbound',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(partner-client|vision/downloads)/' },
+      from: { path: '^src/', pathNot: '^src/(partner-client|vision/downloads|webhooks)/' },
       to: { path: '^node_modules/(axios|@nestjs/axios)/' },
     },
     {

@@ -987,15 +987,6 @@ export const insertHaulers = ({ dataSource }: Rows, count: number): Promise<unkn
     [count],
   );
 
-/** The use of a key that is written. */
-export async function lastUseOf({ dataSource }: WithRows, keyId: string): Promise<string | null> {
-  const [row] = await dataSource.query<{ at: string | null }[]>(
-    'SELECT last_used_at::text AS at FROM api_keys WHERE id = $1',
-    [keyId],
-  );
-  return row?.at ?? null;
-}
-
 /** A session of a person at the identity provider, the newest one. */
 export interface SessionRow {
   readonly id: string;
@@ -1012,14 +1003,6 @@ export async function newestSession({ dataSource }: WithRows, subject: string): 
 }
 export const setIdToken = ({ dataSource }: WithRows, { id }: SessionRow, text: string): Promise<unknown> =>
   dataSource.query('UPDATE console_sessions SET id_token = $2 WHERE id = $1', [id, text]);
-
-/** More old actions and ended sessions than one statement deletes. */
-export const insertForSweeps = ({ dataSource }: WithRows): Promise<unknown> =>
-  dataSource.query(`
-    INSERT INTO actions (id, at, actor, action, resource)
-      SELECT gen_random_uuid(), now() - interval '500 days', 'admin', 'createHauler', 'hauler:1' FROM generate_series(1, 1500);
-    INSERT INTO console_sessions (cookie_hash, token_mac, expires_at)
-      SELECT sha256(gen_random_uuid()::text::bytea), '\\x00', now() - interval '1 day' FROM generate_series(1, 1500)`);
 
 /** Holds a table so that nobody else reads it. */
 export const whileTableIsLocked = (

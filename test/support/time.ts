@@ -187,13 +187,6 @@ export const endSession = ({ dataSource }: TestApp, cookie: string): Promise<unk
     [cookie],
   );
 
-/** As so many seconds after the last use of a key. */
-export const ageLastUse = ({ dataSource }: TestApp, keyId: string, seconds: number): Promise<unknown> =>
-  dataSource.query("UPDATE api_keys SET last_used_at = now() - $2 * interval '1 second' WHERE id = $1", [
-    keyId,
-    seconds,
-  ]);
-
 /** As when a key has expired a second ago. */
 export const expireKey = ({ dataSource }: TestApp, keyId: string): Promise<unknown> =>
   dataSource.query("UPDATE api_keys SET expires_at = now() - interval '1 second' WHERE id = $1", [keyId]);
@@ -211,12 +204,6 @@ export const ageTries = ({ dataSource }: TestApp, days: number): Promise<unknown
   dataSource.query("UPDATE recordings SET tried_since = now() - $1 * interval '1 day' WHERE status = 'available'", [
     days,
   ]);
-
-/** As when the next poll of each clip were in an hour. */
-export async function postponePolls({ dataSource }: TestApp): Promise<void> {
-  await dataSource.query("UPDATE video_polls SET due_at = now() + interval '1 hour'");
-  await dataSource.query("UPDATE video_request_parts SET next_poll_at = now() + interval '1 hour'");
-}
 
 /** The reading of a subscription is due in an hour; the last one was so many seconds ago, if any. */
 export const postponeReading = (

@@ -6,7 +6,7 @@ import { notApplicable } from '../rule.js';
 import { jsonOf } from './call.js';
 import { callsOf, type ClientRule, everyCall, everyCallOf } from './client-rule.js';
 
-type Statement = Pick<ClientRule, 'title' | 'remedy' | 'check'>;
+type Assertion = Pick<ClientRule, 'title' | 'remedy' | 'check'>;
 
 export interface FieldRule extends ClientRule {
   readonly field: string;
@@ -19,7 +19,7 @@ export function fieldOfBody(
   operation: string,
   type: DtoClass<object>,
   { field, form, isOptional }: { readonly field: string; readonly form: string; readonly isOptional: boolean },
-): Statement & Pick<FieldRule, 'field'> {
+): Assertion & Pick<FieldRule, 'field'> {
   return {
     field,
     title: `${field} is ${form}${isOptional ? ', or absent' : ''}`,
@@ -55,7 +55,7 @@ function isPresent(value: unknown, field: string): boolean {
 }
 
 /** An unknown name is probably misspelled. */
-export const noOtherFields = (operation: string, rules: readonly FieldRule[]): Statement => ({
+export const noOtherFields = (operation: string, rules: readonly FieldRule[]): Assertion => ({
   title: 'the body has no field that the contract does not know',
   remedy: 'Correct the name of the field, or leave it out: the platform ignores it.',
   check: everyCallOf(operation, (call) => {

@@ -45,7 +45,7 @@ const FINAL = {
 } as const;
 
 /** A rule without its id. */
-type Statement = Omit<ClientRule, 'id'>;
+type Assertion = Omit<ClientRule, 'id'>;
 
 const injected = (log: CallLog, operation: Operation, scenario: string): Injected => ({
   calls: faultedCalls(log, scenario, operation),
@@ -53,7 +53,7 @@ const injected = (log: CallLog, operation: Operation, scenario: string): Injecte
   none: neededCalls(operation, scenario),
 });
 
-export function isSentAgain(operation: Operation, scenario: keyof typeof TEMPORARY): Statement {
+export function isSentAgain(operation: Operation, scenario: keyof typeof TEMPORARY): Assertion {
   const { answer, section } = TEMPORARY[scenario];
   return {
     section,
@@ -71,7 +71,7 @@ export function isSentAgain(operation: Operation, scenario: keyof typeof TEMPORA
 }
 
 /** The repeat waits as long as the answer demands. */
-export function waitsBefore(operation: Operation, scenario: 'too-many-requests' | 'unavailable'): Statement {
+export function waitsBefore(operation: Operation, scenario: 'too-many-requests' | 'unavailable'): Assertion {
   const { answer, section } = TEMPORARY[scenario];
   return {
     section,
@@ -93,7 +93,7 @@ export function waitsBefore(operation: Operation, scenario: 'too-many-requests' 
   };
 }
 
-export function isNotSentAgain(operation: Operation, scenario: keyof typeof FINAL): Statement {
+export function isNotSentAgain(operation: Operation, scenario: keyof typeof FINAL): Assertion {
   const { answer, severity, remedy } = FINAL[scenario];
   return {
     section: '7',

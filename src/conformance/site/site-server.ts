@@ -27,7 +27,7 @@ const CLOCK_STEP_MS = 1_200;
 
 const list: RequestPlan = {
   operation: OPERATION,
-  draft: ({ fixtures: { haulerId } }) => {
+  content: ({ fixtures: { haulerId } }) => {
     if (haulerId === undefined) throw new UnprovenError('no hauler is known: pass --hauler-id');
     return { query: { haulerId } };
   },
@@ -39,11 +39,11 @@ const PLANS: Readonly<Record<string, RequestPlan>> = {
     operation: OPERATION,
     // An updatedAt that is the time of the answer differs by then.
     pauseMs: CLOCK_STEP_MS,
-    draft: async (run, page) => {
+    content: async (run, page) => {
       const { answer } = await run.exchange('list');
       if ((answer?.body.length ?? 0) > MAX_COMPARED_BYTES)
         throw new UnprovenError('the list is too large to be compared with a second one');
-      return list.draft(run, page);
+      return list.content(run, page);
     },
   },
   'SITE-066': failing(list),

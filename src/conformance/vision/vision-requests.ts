@@ -5,7 +5,7 @@ import { VISION_API } from '../../contracts/vision/vision.api.js';
 import { valueAt } from '../checks.js';
 import { type Exchange, UnprovenError } from '../exchange.js';
 import { failing, refusalPlans, refusedBodyPlans } from '../refusals.js';
-import type { Draft, Exchanges, RequestPlan, RefusedRequest } from '../rule.js';
+import type { Content, Exchanges, RequestPlan, RefusedRequest } from '../rule.js';
 import { clipOf, rangeIn } from './vision-clip-range.js';
 import { elementsOf, listOf } from './vision-facts.js';
 import { PART, resumedFrom } from './vision-files.js';
@@ -69,12 +69,12 @@ const secondsOnly = (date: Date) => `${date.toISOString().slice(0, 19)}Z`;
 
 const videos = (changes: ValuesOf = () => ({})): RequestPlan => ({
   operation: 'listVideos',
-  draft: async (run) => ({ query: { customerId: customerOf(run), ...(await changes(run)) } }),
+  content: async (run) => ({ query: { customerId: customerOf(run), ...(await changes(run)) } }),
 });
 
 const continuous = (changes: ValuesOf = () => ({})): RequestPlan => ({
   operation: 'listContinuous',
-  draft: async (run) => {
+  content: async (run) => {
     const { truckId = await truckOf(run), ...others } = await changes(run);
     return { query: { customerId: customerOf(run), truckId, ...rangeOf(run), ...others } };
   },
@@ -83,9 +83,9 @@ const continuous = (changes: ValuesOf = () => ({})): RequestPlan => ({
 /** All pages of a list, one request each. */
 const reading = (list: ReadList, isSmall: boolean): RequestPlan => ({
   operation: list === 'videos' ? 'listVideos' : 'listContinuous',
-  draft: async (run, page) => {
+  content: async (run, page) => {
     const query = async () => ({ ...(await scopeOf(run, list, isSmall)), page: String(page) });
-    return (list === 'videos' ? videos(query) : continuous(query)).draft(run, page);
+    return (list === 'videos' ? videos(query) : continuous(query)).content(run, page);
   },
 });
 
@@ -127,7 +127,7 @@ const nowhere =
 const requestOf = (which: 'first' | 'last'): RequestPlan => ({
   operation: 'requestVideo',
   writes: true,
-  draft: async (run) => ({ body: { customerId: customerOf(run), ...(await clipOf(run, which)) } }),
+  content: async (run) => ({ body: { customerId: customerOf(run), ...(await clipOf(run, which)) } }),
 });
 
 const request = requestOf('first');
@@ -136,7 +136,7 @@ const request = requestOf('first');
 const requestNowhere: RequestPlan = {
   operation: 'requestVideo',
   writes: true,
-  draft: async (run) => ({ body: { customerId: customerOf(run), ...(await clipOf(run, 'first')), ...NOWHERE } }),
+  content: async (run) => ({ body: { customerId: customerOf(run), ...(await clipOf(run, 'first')), ...NOWHERE } }),
 };
 
 /** The list of clips by the id of a request, until its clip is listed or has failed. */
@@ -153,23 +153,23 @@ const clipFrom = (name: string): RequestPlan => ({
 /** Where the kit may request clips, those of this run are in the list. */
 const videosWithClips: RequestPlan = {
   operation: 'listVideos',
-  draft: async (run, page) => {
+  content: async (run, page) => {
     for (const name of run.fixtures.truckId === undefined ? [] : ['clip', 'secondClip']) {
       await run.exchange(name).catch((error: unknown) => {
         if (!(error instanceof UnprovenError)) throw error;
       });
     }
-    return videos().draft(run, page);
+    return videos().content(run, page);
   },
 };
 
 const download = (
   list: string,
-  changes: (run: Exchanges) => Partial<Draft> | Promise<Partial<Draft>> = () => ({}),
+  changes: (run: Exchanges) => Partial<Content> | Promise<Partial<Content>> = () => ({}),
 ) => ({
   operation: 'download',
   credentials: 'none' as const,
-  draft: async (run: Exchanges): Promise<Draft> => {
+  content: async (run: Exchanges): Promise<Content> => {
     const url = text((await firstOf(run, list))['downloadUrl']);
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
       throw new UnprovenError('the first downloadUrl is not an address');
@@ -179,7 +179,7 @@ const download = (
 });
 
 /** As the platform goes on after an interruption: from a byte that it lacks, if the file is the same. */
-async function resumed(run: Exchanges): Promise<Partial<Draft>> {
+async function resumed(run: Exchanges): Promise<Partial<Content>> {
   const { answer } = await run.exchange('download');
   const validator = strongValidator(answer?.headers ?? {});
   const headers = { Range: `bytes=${resumedFrom(answer?.body.length ?? 0)}-` };
@@ -190,7 +190,7 @@ async function resumed(run: Exchanges): Promise<Partial<Draft>> {
 const PLAIN: Readonly<Record<string, RequestPlan>> = {
   listVideos: videos(),
   listContinuous: ofAnyTruck,
-  requestVideo: { operation: 'requestVideo', draft: () => ({ body: {} }) },
+  requestVideo: { operation: 'requestVideo', content: () => ({ body: {} }) },
 };
 
 const plain = (operation: string): RequestPlan => PLAIN[operation] ?? request;

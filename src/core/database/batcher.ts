@@ -29,7 +29,7 @@ export interface BatchOptions<Value> {
   readonly overload: Overload;
   /** Batches that run at the same time. */
   readonly maxRunning: number;
-  /** The names of the lockNames that a value writes: values with a common one wait for the same lock. */
+  /** Names of the rows that a value writes: values with a common one wait for the same lock. */
   readonly lockNamesOf: (value: Value) => readonly string[];
 }
 

@@ -12,7 +12,7 @@ const RETRY_MS = 100;
 const MAX_ENTRIES = 128;
 
 interface Lockable {
-  /** The names of the lockNames that it writes. */
+  /** Names of the rows that it writes. */
   readonly lockNames: readonly string[];
   /** When it arrived, by `performance.now()`. */
   readonly since: number;
@@ -21,7 +21,7 @@ interface Lockable {
 }
 
 /**
- * Entries whose lockNames another transaction has locked. Each is tried again by itself, apart from the batches, so that nobody else
+ * Entries whose rows another transaction has locked. Each is tried again by itself, apart from the batches, so that nobody else
  * waits for the lock (decisions 67 and 73).
  */
 export class LockedEntries<E extends Lockable> {
@@ -31,7 +31,7 @@ export class LockedEntries<E extends Lockable> {
   /** `attempt` leaves an entry open if its row is still locked. */
   constructor(private readonly attempt: (entry: E) => Promise<void>) {}
 
-  /** Whether an entry with these lockNames would wait for one that is here. */
+  /** Whether an entry with one of these names would wait for one that is here. */
   includes(lockNames: readonly string[]): boolean {
     if (this.entries.size === 0 || this.entries.size >= MAX_ENTRIES) return false;
     return [...this.entries].some((entry) => entry.lockNames.some((name) => lockNames.includes(name)));

@@ -80,25 +80,56 @@ async function expiringKey(hauler: Hauler): Promise<string> {
   return (await hauler.issueKey({ interfaces: ['account'], expiresAt })).slice(3, 9);
 }
 
-let endpoints: Endpoint[];
-let prefixes: string[];
-let later: Endpoint;
-let refused: Promise<void>;
-/** The last two cases wait for this announcement, while the others run. */
-beforeAll(async () => {
-  host.on('POST /services/each', raw('ok'));
-  const [hauler, other] = [await Hauler.create({ service }), await Hauler.create({ service })];
-  const only = { haulerId: hauler.id };
-  endpoints = [await create({ ...mailbox('dana'), ...only }), await create({ ...channel('each'), ...only })];
-  later = await create({ ...mailbox('later'), haulerId: other.id });
-  prefixes = [await expiringKey(hauler), await expiringKey(hauler)];
-  await expiringKey(other);
-  const expected = { status: 'pending', reason: 'mail-refused', attempts: 1, lastResponse: { status: 451 } };
-  refused = eventually(async () => expect((await deliveriesOf(later))[0]).toMatchObject(expected), ANNOUNCED_MS);
-  refused.catch(() => undefined);
-});
-
 describe('a message for people', () => {
+  let endpoints: Endpoint[];
+  let prefixes: string[];
+  let later: Endpoint;
+  let refused: Promise<void>;
+  /** Both cases wait for the same announcement. */
+  beforeAll(async () => {
+    host.on('POST /services/each', raw('ok'));
+    const [hauler, other] = [await Hauler.create({ service }), await Hauler.create({ service })];
+    const only = { haulerId: hauler.id };
+    endpoints = [await create({ ...mailbox('dana'), ...only }), await create({ ...channel('each'), ...only })];
+    later = await create({ ...mailbox('later'), haulerId: other.id });
+    prefixes = [await expiringKey(hauler), await expiringKey(hauler)];
+    await expiringKey(other);
+    const expected = { status: 'pending', reason: 'mail-refused', attempts: 1, lastResponse: { status: 451 } };
+    refused = eventually(async () => expect((await deliveriesOf(later))[0]).toMatchObject(expected), ANNOUNCED_MS);
+    refused.catch(() => undefined);
+  });
+
+  test(
+    'is sent once for each change of a state, by e-mail and to Slack, with a link to the page',
+    async () => {
+      const sent = () => mails.filter(({ to }) => to.includes('dana@example.com')).map((mail) => mail.text);
+      const posted = () => host.askedOf('POST /services/each').map(({ body }) => body);
+      await eventually(() => expect([sent().length, posted().length]).toEqual([2, 2]), ANNOUNCED_MS);
+      for (const prefix of prefixes) {
+        for (const messages of [sent(), posted()]) {
+          expect(messages.filter((message) => message.includes(prefix))).toHaveLength(1);
+        }
+      }
+      for (const mail of sent()) expect(mail).toMatch(/^Subject: haulbridge: key\.expiring\r$/m);
+      for (const message of [...sent(), ...posted()]) expect(message).toContain('https://haul.example/console/keys');
+      for (const endpoint of endpoints) {
+        await eventually(async () => {
+          const two = Array.from({ length: 2 }, () => ({ topic: 'key.expiring', status: 'delivered', attempts: 1 }));
+          expect(await deliveriesOf(endpoint)).toMatchObject(two);
+        });
+      }
+    },
+    2 * ANNOUNCED_MS,
+  );
+
+  test('that the mail server refuses is tried again like any other delivery, with its answer (decision 54)', async () => {
+    await refused;
+    await eventually(async () => {
+      const expected = { status: 'delivered', attempts: 2, lastResponse: { status: 250 } };
+      expect((await deliveriesOf(later))[0]).toMatchObject(expected);
+    }, ANNOUNCED_MS);
+  }, 100_000);
+
   test.each([
     ['email', () => mailbox('loud')],
     ['slack', () => channel('loud')],
@@ -248,34 +279,3 @@ describe('the endpoints of a partner', () => {
     expect(host.askedOf('POST /own')).toHaveLength(1);
   });
 });
-
-test(
-  'a message is sent once for each change of a state, by e-mail and to Slack, with a link to the page',
-  async () => {
-    const sent = () => mails.filter(({ to }) => to.includes('dana@example.com')).map((mail) => mail.text);
-    const posted = () => host.askedOf('POST /services/each').map(({ body }) => body);
-    await eventually(() => expect([sent().length, posted().length]).toEqual([2, 2]), ANNOUNCED_MS);
-    for (const prefix of prefixes) {
-      for (const messages of [sent(), posted()]) {
-        expect(messages.filter((message) => message.includes(prefix))).toHaveLength(1);
-      }
-    }
-    for (const mail of sent()) expect(mail).toMatch(/^Subject: haulbridge: key\.expiring\r$/m);
-    for (const message of [...sent(), ...posted()]) expect(message).toContain('https://haul.example/console/keys');
-    for (const endpoint of endpoints) {
-      await eventually(async () => {
-        const two = Array.from({ length: 2 }, () => ({ topic: 'key.expiring', status: 'delivered', attempts: 1 }));
-        expect(await deliveriesOf(endpoint)).toMatchObject(two);
-      });
-    }
-  },
-  2 * ANNOUNCED_MS,
-);
-
-test('a message that the mail server refuses is tried again like any other delivery, with its answer (decision 54)', async () => {
-  await refused;
-  await eventually(async () => {
-    const expected = { status: 'delivered', attempts: 2, lastResponse: { status: 250 } };
-    expect((await deliveriesOf(later))[0]).toMatchObject(expected);
-  }, ANNOUNCED_MS);
-}, 100_000);

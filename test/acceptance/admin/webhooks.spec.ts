@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { eventually } from '../../support/eventually.js';
 import {
@@ -75,16 +75,16 @@ class Scene {
   }
 }
 
-/** The cases of this file run side by side: most of their time is waiting. */
-afterAll(async () => {
+afterEach(async () => {
   for (const { endpointId } of Scene.open) await admin('DELETE', `/webhook-endpoints/${endpointId}`);
+  Scene.open.clear();
 });
 
 const verified = (request: AskedRequest | undefined, secret: string): unknown =>
   new Webhook(secret).verify(request?.body ?? '', request?.headers as Record<string, string>);
 
 describe('an event', () => {
-  test.concurrent('is delivered once, signed as Standard Webhooks says, with ids alone', async () => {
+  test('is delivered once, signed as Standard Webhooks says, with ids alone', async () => {
     const scene = await Scene.start();
     const { body } = await scene.hauler.push();
     const delivery = await scene.becomes({ topic: 'ticket.created', status: 'delivered', attempts: 1, nextAt: null });
@@ -98,20 +98,17 @@ describe('an event', () => {
     });
   });
 
-  test.concurrent(
-    'is of the hauler and the topics of its endpoint alone; a push that changes nothing is none',
-    async () => {
-      const [scene, other] = [await Scene.start(), await Scene.start({ topics: ['account.created'] })];
-      for (const { hauler } of [other, scene, scene]) await hauler.push({ inboundFlow: flow('W-1', 1) });
-      await scene.hauler.push({ inboundFlow: flow('W-1', 2) });
-      await other.hauler.createAccount({ accountName: 'The only event of its endpoint' });
-      await Promise.all([scene.becomes({ topic: 'ticket.updated' }), other.becomes({ topic: 'account.created' })]);
-      expect((await scene.deliveries()).map(({ topic }) => topic)).toEqual(['ticket.updated', 'ticket.created']);
-      expect(await other.deliveries()).toHaveLength(1);
-    },
-  );
+  test('is of the hauler and the topics of its endpoint alone; a push that changes nothing is none', async () => {
+    const [scene, other] = [await Scene.start(), await Scene.start({ topics: ['account.created'] })];
+    for (const { hauler } of [other, scene, scene]) await hauler.push({ inboundFlow: flow('W-1', 1) });
+    await scene.hauler.push({ inboundFlow: flow('W-1', 2) });
+    await other.hauler.createAccount({ accountName: 'The only event of its endpoint' });
+    await Promise.all([scene.becomes({ topic: 'ticket.updated' }), other.becomes({ topic: 'account.created' })]);
+    expect((await scene.deliveries()).map(({ topic }) => topic)).toEqual(['ticket.updated', 'ticket.created']);
+    expect(await other.deliveries()).toHaveLength(1);
+  });
 
-  test.concurrent.each([
+  test.each([
     [400, 'application/json', '{}'],
     [413, 'application/json', ' '.repeat(2 * 1024 * 1024)],
     [415, 'text/plain', '{}'],
@@ -130,7 +127,7 @@ describe('an event', () => {
 });
 
 describe('a receiver', () => {
-  test.concurrent('that fails is tried again with the same webhook-id, later each time (decision 54)', async () => {
+  test('that fails is tried again with the same webhook-id, later each time (decision 54)', async () => {
     const scene = await Scene.start({}, answers(500, {}, 'no'), answers(204));
     const before = Date.now();
     await scene.hauler.push();
@@ -140,7 +137,7 @@ describe('a receiver', () => {
     expect(new Set(scene.received().map(({ headers }) => headers['webhook-id']))).toEqual(new Set([first.id]));
   });
 
-  test.concurrent('is obeyed when it sends Retry-After', async () => {
+  test('is obeyed when it sends Retry-After', async () => {
     const scene = await Scene.start({}, answers(429, { 'Retry-After': '120' }));
     const before = Date.now();
     await scene.hauler.push();
@@ -148,24 +145,21 @@ describe('a receiver', () => {
     expect(Date.parse(nextAt ?? '') - before).toBeGreaterThan(100_000);
   });
 
-  test.concurrent(
-    'that answers 410 is disabled at once; enabled again, the failed delivery is retried by an admin (decision 54)',
-    async () => {
-      const scene = await Scene.start({}, answers(410, {}, 'gone away'));
-      await scene.hauler.push();
-      const { id } = await scene.becomes({ status: 'failed', reason: 'gone', attempts: 1 });
-      const endpoint = await administer('GET', `/webhook-endpoints/${scene.endpointId}`);
-      expect(endpoint).toMatchObject({ enabled: false, disabledReason: 'gone' });
-      await scene.hauler.push();
-      expect(await scene.deliveries()).toHaveLength(1);
-      scene.answer(answers(204));
-      expect((await scene.change({ enabled: true })).status).toBe(200);
-      expect((await admin('POST', `/webhook-deliveries/${id}/retry`)).status).toBe(202);
-      await scene.becomes({ id, status: 'delivered' });
-    },
-  );
+  test('that answers 410 is disabled at once; enabled again, the failed delivery is retried by an admin (decision 54)', async () => {
+    const scene = await Scene.start({}, answers(410, {}, 'gone away'));
+    await scene.hauler.push();
+    const { id } = await scene.becomes({ status: 'failed', reason: 'gone', attempts: 1 });
+    const endpoint = await administer('GET', `/webhook-endpoints/${scene.endpointId}`);
+    expect(endpoint).toMatchObject({ enabled: false, disabledReason: 'gone' });
+    await scene.hauler.push();
+    expect(await scene.deliveries()).toHaveLength(1);
+    scene.answer(answers(204));
+    expect((await scene.change({ enabled: true })).status).toBe(200);
+    expect((await admin('POST', `/webhook-deliveries/${id}/retry`)).status).toBe(202);
+    await scene.becomes({ id, status: 'delivered' });
+  });
 
-  test.concurrent('that redirects is not followed, and what it answers is kept short and without secrets', async () => {
+  test('that redirects is not followed, and what it answers is kept short and without secrets', async () => {
     const scene = await Scene.start({}, redirects('http://127.0.0.1:9/elsewhere'));
     await scene.hauler.push();
     await scene.becomes({ reason: 'redirected', lastResponse: { status: 302 } });
@@ -180,14 +174,14 @@ describe('a receiver', () => {
 });
 
 describe('an endpoint', () => {
-  test.concurrent('is tested at once, with the answer', async () => {
+  test('is tested at once, with the answer', async () => {
     const scene = await Scene.start({ enabled: false }, answers(418, {}, 'teapot'));
     const tested = await administer('POST', `/webhook-endpoints/${scene.endpointId}/test`);
     expect(tested).toMatchObject({ topic: 'webhook.test', status: 'failed', lastResponse: { status: 418 } });
     expect(verified(scene.received()[0], scene.secret)).toMatchObject({ type: 'webhook.test' });
   });
 
-  test.concurrent('signs with both secrets while one rotates, and shows each once', async () => {
+  test('signs with both secrets while one rotates, and shows each once', async () => {
     const scene = await Scene.start();
     const path = `/webhook-endpoints/${scene.endpointId}`;
     const rotate = (overlapSeconds: number) =>
@@ -203,7 +197,7 @@ describe('an endpoint', () => {
     expect(JSON.stringify(await administer('GET', path))).not.toContain('whsec_');
   });
 
-  test.concurrent('that is paused gets what waited when it is resumed, and nothing of the time between', async () => {
+  test('that is paused gets what waited when it is resumed, and nothing of the time between', async () => {
     const scene = await Scene.start({}, answers(500), answers(204));
     await scene.hauler.push();
     const first = await scene.becomes({ attempts: 1 });
@@ -215,7 +209,7 @@ describe('an endpoint', () => {
     expect(await scene.deliveries()).toHaveLength(1);
   });
 
-  test.concurrent('that is deleted takes its deliveries with it', async () => {
+  test('that is deleted takes its deliveries with it', async () => {
     const scene = await Scene.start({}, answers(500));
     await scene.hauler.push();
     const { id } = await scene.becomes({ attempts: 1 });
@@ -223,18 +217,15 @@ describe('an endpoint', () => {
     expect((await admin('GET', `/webhook-deliveries/${id}`)).status).toBe(404);
   });
 
-  test.concurrent(
-    'of a partner gets the tickets of its hauler, and no topic that its key does not open (decision 1)',
-    async () => {
-      const scene = await Scene.start();
-      const headers = { 'PLATFORM-API-KEY': await scene.hauler.issueKey({ interfaces: ['account'] }) };
-      const body = { url: 'http://127.0.0.1:9/hook', topics: ['ticket.created'] };
-      const refused = await call<ErrorBody>('POST', '/partner/v1/webhook-endpoints', { headers, body });
-      expect([refused.status, refused.body.error.code]).toEqual([400, 'INVALID_PAYLOAD']);
-      const own = { headers, body: { ...body, topics: ['account.created'] } };
-      expect((await call('POST', '/partner/v1/webhook-endpoints', own)).status).toBe(201);
-      const foreign = await call('GET', `/partner/v1/webhook-endpoints/${scene.endpointId}`, { headers });
-      expect(foreign.status).toBe(404);
-    },
-  );
+  test('of a partner gets the tickets of its hauler, and no topic that its key does not open (decision 1)', async () => {
+    const scene = await Scene.start();
+    const headers = { 'PLATFORM-API-KEY': await scene.hauler.issueKey({ interfaces: ['account'] }) };
+    const body = { url: 'http://127.0.0.1:9/hook', topics: ['ticket.created'] };
+    const refused = await call<ErrorBody>('POST', '/partner/v1/webhook-endpoints', { headers, body });
+    expect([refused.status, refused.body.error.code]).toEqual([400, 'INVALID_PAYLOAD']);
+    const own = { headers, body: { ...body, topics: ['account.created'] } };
+    expect((await call('POST', '/partner/v1/webhook-endpoints', own)).status).toBe(201);
+    const foreign = await call('GET', `/partner/v1/webhook-endpoints/${scene.endpointId}`, { headers });
+    expect(foreign.status).toBe(404);
+  });
 });

@@ -217,13 +217,13 @@ describe('the rows', () => {
 
   test('many rows: the counts are exact, and the rows to correct are listed first', async () => {
     const haulerId = await fresh();
-    const rows = Array.from({ length: 3_000 }, (_, i) => `Account ${i},${i % 1_000 === 999 ? 'Texas' : 'TX'}`);
+    const rows = Array.from({ length: 1_500 }, (_, i) => `Account ${i},${i % 500 === 499 ? 'Texas' : 'TX'}`);
     const { body } = await send(`accountName,billingAddress.state\n${rows.join('\n')}\n`, { haulerId });
-    expect([countsOf(body), body.isComplete, body.data.length]).toEqual([[3_000, 2_997, 0, 0, 3], false, 1_000]);
+    expect([countsOf(body), body.isComplete, body.data.length]).toEqual([[1_500, 1_497, 0, 0, 3], false, 1_000]);
     expect(body.data.slice(0, 4).map(({ line, result }) => [line, result])).toEqual([
+      [501, 'invalid'],
       [1_001, 'invalid'],
-      [2_001, 'invalid'],
-      [3_001, 'invalid'],
+      [1_501, 'invalid'],
       [2, 'created'],
     ]);
   });

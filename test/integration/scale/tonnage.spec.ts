@@ -117,11 +117,11 @@ describe('GET /admin/v1/reports/tonnage', () => {
 
   test('adds up more tickets than one statement reads', async () => {
     const many = await ScaleHouse.open(service);
-    await insertTickets(service, many, [many.material({ quantity: 1.5 })], 45_000);
+    await insertTickets(service, many, [many.material({ quantity: 1.5 })], 20_500);
     const { body } = await service.admin<Tonnage>(
       'GET',
       `/reports/tonnage?haulerId=${many.haulerId}&${RANGE}&groupBy=site`,
     );
-    expect(body.data).toMatchObject([{ tons: 67_500, tickets: 45_000 }]);
+    expect(body.data).toMatchObject([{ tons: 30_750, tickets: 20_500 }]);
   });
 });

@@ -136,10 +136,10 @@ describe('a poke', () => {
 
   test('is refused beyond 60 a minute', async () => {
     const key = await issueConnectionKey(service, await connect('vision'));
-    const statuses = new Set<number>();
-    for (let i = 0; i < 61; i++) statuses.add((await call(key.key, 'POST', '/pokes', { truckId: UNKNOWN })).status);
-    const { status, headers } = await call(key.key, 'POST', '/pokes', { truckId: UNKNOWN });
-    expect([...statuses, status]).toEqual([404, 429, 429]);
+    const poke = () => call(key.key, 'POST', '/pokes', { truckId: UNKNOWN });
+    const statuses = (await Promise.all(Array.from({ length: 61 }, poke))).map(({ status }) => status);
+    const { status, headers } = await poke();
+    expect([...new Set(statuses.sort()), status]).toEqual([404, 429, 429]);
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
   });
 });

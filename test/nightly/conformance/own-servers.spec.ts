@@ -132,9 +132,9 @@ const marked = (role: ServerRole): ServerRole => ({
       name,
       {
         ...plan,
-        draft: async (run, page) => {
-          const draft = await plan.draft(run, page);
-          return { ...draft, headers: { ...draft.headers, [PLAN_HEADER]: page === 1 ? name : `${name} ${page}` } };
+        content: async (run, page) => {
+          const content = await plan.content(run, page);
+          return { ...content, headers: { ...content.headers, [PLAN_HEADER]: page === 1 ? name : `${name} ${page}` } };
         },
       },
     ]),

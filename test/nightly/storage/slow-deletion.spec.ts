@@ -8,11 +8,11 @@ import { eventually } from '../../support/eventually.js';
 import { insertFootage, videoConnection } from '../../support/held-footage.js';
 import { type S3Server, startS3Server } from '../../support/s3-server.js';
 
-describe('a storage that needs seconds to delete many files', () => {
+describe('a storage that needs a second or two to delete a file', () => {
   let server: S3Server;
   let slow: TestApp;
   beforeAll(async () => {
-    server = await startS3Server({ deleteMs: 3_000 });
+    server = await startS3Server({ deleteMs: 1_500 });
     slow = await startTestApp({
       env: { VIDEO_RETENTION_DAYS: 30, STORAGE_URL: server.storageUrl('fleet') },
       ticks: false,

@@ -86,7 +86,11 @@ describe('a value whose row another transaction holds', () => {
   function contended() {
     let isLocked = true;
     const calls: (readonly number[])[] = [];
-    const options = { overload: 'tickets', maxRunning: 2, lockNamesOf: (value: number) => [`row ${value % 10}`] } as const;
+    const options = {
+      overload: 'tickets',
+      maxRunning: 2,
+      lockNamesOf: (value: number) => [`row ${value % 10}`],
+    } as const;
     const batcher = new Batcher<number, string>(options, [
       (values) => {
         calls.push(values);

@@ -2,9 +2,9 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Storage, STORAGE } from '../../../../src/core/storage/storage.js';
-import { recordingFile } from '../../../../src/vision/recordings/recording.rules.js';
-import type { TestApp } from '../../../support/app.js';
+import { type Storage, STORAGE } from '../../../src/core/storage/storage.js';
+import { recordingFile } from '../../../src/vision/recordings/recording.rules.js';
+import type { TestApp } from '../../support/app.js';
 import {
   becomes,
   becomesAtDeadline,
@@ -13,13 +13,13 @@ import {
   filesOf,
   listed,
   recordings,
-} from '../../../support/download-scene.js';
-import { eventually } from '../../../support/eventually.js';
-import { forgetFile, readLinks } from '../../../support/rows.js';
-import { sampleVideo } from '../../../support/sample-video.js';
-import { CONTINUOUS, inHours, lists, sha256, type VisionPartner } from '../../../support/scripted-vision.js';
-import { expireLinks, hurryVideo } from '../../../support/time.js';
-import { resetVision } from '../../../support/vision-partner.js';
+} from '../../support/download-scene.js';
+import { eventually } from '../../support/eventually.js';
+import { forgetFile, readLinks } from '../../support/rows.js';
+import { sampleVideo } from '../../support/sample-video.js';
+import { CONTINUOUS, inHours, lists, sha256, type VisionPartner } from '../../support/scripted-vision.js';
+import { expireLinks, hurryVideo } from '../../support/time.js';
+import { resetVision } from '../../support/vision-partner.js';
 
 let scene: DownloadScene;
 let partner: VisionPartner;
