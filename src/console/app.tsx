@@ -10,7 +10,6 @@ import { useLoad } from './client/load.js';
 import { Empty, ErrorBox, Loading } from './parts/states.js';
 import { HomePage } from './pages/home/home.js';
 import { type Session, SessionContext, useSessionState } from './client/session.js';
-import { followTranslation, markValues } from './client/translation.js';
 import { type ContentName, LazyPage, loadPages } from './pages/lazy-page.js';
 import { SearchField } from './parts/search.js';
 import { SandboxBanner } from './parts/sandbox-banner.js';
@@ -282,8 +281,6 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
 
 const root = document.getElementById('console');
 if (root !== null) {
-  markValues();
   copyWholeTimes();
-  followTranslation(root);
   render(<App />, root);
 }

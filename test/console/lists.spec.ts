@@ -3,10 +3,9 @@ import type { Locator, Page } from 'playwright-core';
 import { Hauler } from '../acceptance/support/hauler.js';
 import { type OwnService, startOwnService } from '../acceptance/support/service.js';
 import { administer, call } from '../acceptance/support/target.js';
-import { insertChunks } from '../support/rows.js';
 import { raw, startScriptedPartner } from '../support/scripted-partner.js';
 import { idOf, material, site } from '../support/site-data.js';
-import { ask, type ConsoleScene, database, nameOf, newHauler, part, startConsole, target } from './support/console.js';
+import { ask, type ConsoleScene, nameOf, newHauler, part, startConsole, target } from './support/console.js';
 import { settled } from './support/page-checks.js';
 
 /** More than a page of the API has. */
@@ -275,29 +274,4 @@ describe('while the next record or filter cannot be read', () => {
     await page.getByText('Nothing matches these filters.').waitFor();
     scene.expectErrors('503');
   });
-});
-
-it('a hold shows as at risk what reaches into its range, and nothing that ended before it', async () => {
-  const { region, visit } = scene;
-  const hauler = await newHauler();
-  const connectionId = await hauler.connect({
-    interface: 'vision',
-    baseUrl: 'https://partner.invalid',
-    enabled: false,
-  });
-  const from = Math.floor(Date.now() / 3_600_000) * 3_600_000 - 7_200_000;
-  const at = (minute: number) => new Date(from + minute * 60_000).toISOString();
-  const chunk = { truck: 'TRUCK-7', camera: 'rear', status: 'available' };
-  await insertChunks(database, { haulerId: hauler.id, connectionId }, [
-    { ...chunk, at: at(-30), seconds: 600 },
-    { ...chunk, at: at(-90), seconds: 6_000 },
-    { ...chunk, at: at(5), seconds: 60 },
-  ]);
-  const range = { connectionId, truckId: 'TRUCK-7', from: at(0), to: at(30) };
-  const { id } = await ask<{ id: string }>('POST', '/holds', { caseId: 'RISK', reason: 'Collision', ...range });
-  await visit(`holds?id=${id}`);
-  const risk = region('At risk');
-  await risk.getByText('2 records', { exact: true }).waitFor();
-  expect(await risk.getByRole('row').count()).toBe(3);
-  await ask('POST', `/holds/${id}/release`, { reason: 'Settled' });
 });

@@ -18,19 +18,13 @@ export function CsvButton({ path, filters }: CsvButtonProps) {
   if (isPartner) return null;
   const save = async () => {
     const { name, content } = await getCsv(path, { ...filters, ...WHOLE });
-    saveFile(name, content);
+    const link = Object.assign(document.createElement('a'), { href: URL.createObjectURL(content), download: name });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1_000);
   };
   return (
     <p class="actions">
       <ActionButton label="Save as CSV" busy="Saving …" isRead work={save} />
     </p>
   );
-}
-
-export function saveFile(name: string, content: Blob): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(content);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1_000);
 }

@@ -231,7 +231,7 @@ export function Select({ name, label, choices, value, isRequired = false }: Sele
 }
 
 /** The text of a field; undefined where it is empty. */
-export function fieldText(values: FormData, name: string): string | undefined {
+function fieldText(values: FormData, name: string): string | undefined {
   const value = values.get(name);
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
 }

@@ -1,28 +1,6 @@
-import { type Difference as Differing, differences } from '../../contracts/common/difference.values.js';
-import { joinPath } from '../../contracts/common/path.values.js';
-import { Table } from './listing.js';
-
-interface DifferenceProps {
-  readonly before: unknown;
-  readonly after: unknown;
-  readonly titles?: readonly [string, string];
-}
-
-/** The fields that differ between two values, side by side. */
-export function Difference({ before, after, titles = ['Before', 'After'] }: DifferenceProps) {
-  const rows = differences(before, after).map((each, index) => ({ ...each, index }));
-  if (rows.length === 0) return <p class="hint">Both are the same.</p>;
-  const columns = [
-    { title: 'Field', cell: ({ path }: Differing) => <FieldPath of={path.reduce<string>(joinPath, '') || 'record'} /> },
-    { title: titles[0], cell: (row: Differing) => <Before value={row.before} /> },
-    { title: titles[1], cell: (row: Differing) => <After value={row.after} /> },
-  ];
-  return <Table label="Differences" rows={rows} columns={columns} keyOf={({ index }) => String(index)} />;
-}
-
 /** A line is broken behind the parts of a long path. */
 export const FieldPath = ({ of }: { of: string }) => (
-  <code class="field-path" translate={false}>
+  <code class="field-path">
     {of.split(/(?=[.[])/).flatMap((part, i) => (i === 0 ? [part] : [<wbr key={i} />, part]))}
   </code>
 );

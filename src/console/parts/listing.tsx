@@ -27,9 +27,6 @@ interface TableProps<T> {
   readonly isNarrow?: boolean;
 }
 
-/** A browser does not translate it. */
-const VALUE = { translate: false };
-
 /** On a phone each row becomes a card whose cells have their titles. */
 export function Table<T>({ label, rows, columns, keyOf, isStale = false, isNarrow = false }: TableProps<T>) {
   const box = useRef<HTMLDivElement>(null);
@@ -50,7 +47,7 @@ export function Table<T>({ label, rows, columns, keyOf, isStale = false, isNarro
           {rows.map((row) => (
             <tr key={keyOf(row)}>
               {columns.map(({ title, cell, isNumber = false }) => (
-                <td key={title} data-title={title} class={isNumber ? 'number' : ''} {...(isNumber ? VALUE : {})}>
+                <td key={title} data-title={title} class={isNumber ? 'number' : ''}>
                   {cell(row)}
                 </td>
               ))}

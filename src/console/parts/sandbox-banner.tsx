@@ -7,7 +7,6 @@ import { ActionButton } from './forms.js';
 import { formatCount, Time } from './values.js';
 
 const LIVE_MS = 5_000;
-const MAX_SHOWN = 4;
 
 /** Of the key of a partner, or of any hauler or customer. */
 type Running = ActiveSandboxScenario & Partial<RunningScenario>;
@@ -27,16 +26,10 @@ export function SandboxBanner() {
         <strong>Faults are simulated.</strong> What fails below may be the sandbox.
       </p>
       <ul>
-        {running.slice(0, MAX_SHOWN).map((each) => (
+        {running.map((each) => (
           <BannerItem key={`${each.subject} ${each.subjectId} ${each.name} ${each.routes?.join()}`} scenario={each} />
         ))}
       </ul>
-      {running.length > 1 && (
-        <p class="actions">
-          {running.length > MAX_SHOWN && <span>and {formatCount(running.length - MAX_SHOWN)} more</span>}
-          <ActionButton label="End all of them" work={() => Promise.all(running.map(end))} />
-        </p>
-      )}
     </section>
   );
 }
@@ -46,7 +39,7 @@ export const isRunning = ({ endsAt }: ActiveSandboxScenario, now: number): boole
   endsAt === null || Date.parse(endsAt) > now;
 
 function BannerItem({ scenario }: { scenario: Running }) {
-  const { name, subject, subjectId = '', haulerName, endsAt } = scenario;
+  const { name, subject, subjectId = '', haulerName, remainingTimes, endsAt } = scenario;
   const whose = subject === undefined ? 'your own calls' : subjectName(subject, subjectId, haulerName);
   return (
     <li>
@@ -55,6 +48,8 @@ function BannerItem({ scenario }: { scenario: Running }) {
         <strong>{whose}</strong>
         {endsAt !== null && ' until '}
         {endsAt !== null && <Time value={endsAt} />}
+        {remainingTimes !== null &&
+          ` for the next ${remainingTimes === 1 ? 'request' : `${formatCount(remainingTimes)} requests`}`}
       </span>
       <ActionButton label={`End ${name}`} work={() => end(scenario)} />
     </li>

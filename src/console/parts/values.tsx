@@ -94,7 +94,7 @@ export function Id({ value }: { value: string }) {
   );
 }
 
-export function CopyButton({ text, label }: { text: string; label: string }) {
+function CopyButton({ text, label }: { text: string; label: string }) {
   const [result, setResult] = useState('');
   const copy = async () => {
     try {
@@ -117,3 +117,25 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
     </>
   );
 }
+
+interface SecretProps {
+  /** What it is: `key`. */
+  readonly of: string;
+  readonly value: string;
+  readonly onClose: () => void;
+}
+
+/** The only place that shows a secret. */
+export const Secret = ({ of, value, onClose }: SecretProps) => (
+  <>
+    <p>
+      <strong>Copy the {of} now: it is never shown again.</strong>
+    </p>
+    <p class="secret">
+      <code>{value}</code> <CopyButton text={value} label={`Copy the ${of}`} />
+    </p>
+    <button type="button" onClick={onClose}>
+      I have stored the {of}
+    </button>
+  </>
+);

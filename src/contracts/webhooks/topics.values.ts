@@ -1,3 +1,7 @@
+import { isStateTopic, TOPIC_NAMES, type TopicName } from './topic-names.values.js';
+
+export { TOPIC_NAMES, type TopicName };
+
 /** The ids of an event. The truth is read by the API: a body never has more than what names it. */
 export type EventData = Readonly<Record<string, string | number | null>>;
 
@@ -11,8 +15,6 @@ export interface Topic {
   readonly page: string;
   /** The call that returns the truth. */
   readonly readBy: string;
-  /** Sent once for each change: while the state lasts, it is not sent again. */
-  readonly isState?: true;
 }
 
 const HAULER = { haulerId: '5f0c1f2e-7a3b-4c8d-9e10-112233445566' };
@@ -42,18 +44,16 @@ const RUNS = {
   data: RUN,
   page: 'sync?run={syncRunId}&connectionId={connectionId}',
   readBy: 'GET /admin/v1/sync-runs/{syncRunId}',
-  isState: true,
-} as const;
+};
 const CONNECTIONS = {
   data: CONNECTION,
   page: 'connections?id={connectionId}',
   readBy: 'GET /admin/v1/connections/{connectionId}',
-  isState: true,
-} as const;
-const KEYS = { data: KEY, page: 'keys', readBy: 'GET /admin/v1/api-keys', isState: true } as const;
+};
+const KEYS = { data: KEY, page: 'keys', readBy: 'GET /admin/v1/api-keys' };
 
 /** What an endpoint can ask for. `docs/webhooks.md` is made from it. */
-export const TOPICS = {
+export const TOPICS: Readonly<Record<TopicName, Topic>> = {
   'ticket.created': {
     ...TICKETS,
     description: 'A push created a ticket.',
@@ -102,7 +102,6 @@ export const TOPICS = {
     sentence: 'Recordings of truck {truckId} are at risk.',
     page: 'recordings?connectionId={connectionId}&truckId={truckId}&status=available',
     readBy: 'GET /admin/v1/attention',
-    isState: true,
   },
   'recording.failed': {
     description: 'A continuous recording was given up: `reason` is the code of the list of recordings.',
@@ -152,10 +151,7 @@ export const TOPICS = {
     description: 'A key that we issued has expired, and no successor is in use.',
     sentence: 'The key {prefix}… expired at {expiresAt}.',
   },
-} as const satisfies Readonly<Record<string, Topic>>;
-
-export type TopicName = keyof typeof TOPICS;
-export const TOPIC_NAMES = Object.keys(TOPICS) as TopicName[];
+};
 
 /** What the service sends about endpoints themselves; nobody asks for it. */
 export const SERVICE_TOPICS = {
@@ -180,7 +176,11 @@ type ServiceTopicName = keyof typeof SERVICE_TOPICS;
 export type SentTopic = TopicName | ServiceTopicName;
 export const SENT_TOPICS = [...TOPIC_NAMES, ...(Object.keys(SERVICE_TOPICS) as ServiceTopicName[])];
 
-export const topicOf = (name: SentTopic): Topic => ({ ...TOPICS, ...SERVICE_TOPICS })[name];
+/** `isState`: sent once for each change. */
+export const topicOf = (name: SentTopic): Topic & { readonly isState: boolean } => ({
+  ...{ ...TOPICS, ...SERVICE_TOPICS }[name],
+  isState: isStateTopic(name),
+});
 
 /** `template` with the members of `data`; `encode` makes each fit its place. */
 export const filled = (template: string, data: EventData, encode: (value: string) => string = String): string =>

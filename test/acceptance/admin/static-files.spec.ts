@@ -136,10 +136,10 @@ describe('the size of the console with gzip', () => {
     return all;
   }
 
-  it('is at most 40 KB for the first page, and 92 KB for all pages', () => {
+  it('is at most 40 KB for the first page, and 80 KB for all pages', () => {
     expect([...contents.keys()].filter((name) => name.endsWith('.css'))).toHaveLength(1);
     expect(sizeOf(loaded(entry))).toBeLessThan(40_000);
     expect(entry.flatMap(withPages).length).toBeGreaterThan(0);
-    expect(sizeOf(contents.keys())).toBeLessThan(92_000);
+    expect(sizeOf(contents.keys())).toBeLessThan(80_000);
   });
 });

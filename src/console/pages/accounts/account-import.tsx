@@ -91,15 +91,11 @@ function ImportReport({
     <>
       <p class={invalid + conflict > 0 ? 'notice warn' : 'notice'} role="status">
         {formatCount(rows)} {rows === 1 ? 'row' : 'rows'}: {counts.join(', ')}.
-        {invalid + conflict > 0 && ' Rows with an error are left out; correct them and import the file again.'}
+        {invalid + conflict > 0 &&
+          ' Rows with an error are left out, the first 100 are listed; correct them and import the file again.'}
       </p>
       {shown.length > 0 && (
         <Table label="Rows to correct" rows={shown} columns={COLUMNS} keyOf={({ line }) => String(line)} />
-      )}
-      {shown.length < invalid + conflict && (
-        <p class="hint">
-          The first {SHOWN_ROWS} of {formatCount(invalid + conflict)} rows with an error.
-        </p>
       )}
     </>
   );

@@ -35,6 +35,7 @@ function ClipList({ query }: PageProps) {
       path="/video-requests"
       query={query}
       filters={FILTERS}
+      folded
       asked={({ from, to, ...others }) => ({ ...others, overlaps: overlapsOf(from, to) })}
       everyMs={LIVE_MS}
       pageSize={50}

@@ -25,7 +25,6 @@ export function CheckResult({ check }: { check: ConnectionCheck }) {
           ))}
         </ul>
       )}
-      {check.findings.length === 0 && check.rules.length === 0 && <p>Nothing to report.</p>}
       {check.rules.length > 0 && <Rules rules={check.rules} />}
     </Card>
   );

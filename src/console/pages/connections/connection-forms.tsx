@@ -11,15 +11,9 @@ import { ErrorBox } from '../../parts/states.js';
 type ConnectionPath = `/connections/${string}`;
 
 export const INTERFACES = [
-  ['site', 'Site'],
-  ['vision', 'Vision'],
+  ['site', 'Site: disposal sites'],
+  ['vision', 'Vision: videos of the trucks'],
 ] as const;
-
-/** What each interface is good for. */
-const PURPOSES: Readonly<Record<string, string>> = {
-  site: 'The platform fetches the disposal sites, kiosks and materials of the hauler.',
-  vision: 'The platform fetches the recordings and clips of the cameras on the trucks of the hauler.',
-};
 
 export function NewConnection({ query, onCreated }: PageProps & { onCreated: (id: string) => void }) {
   const { choices, error, isLoaded } = useHaulers();
@@ -63,7 +57,6 @@ export function NewConnection({ query, onCreated }: PageProps & { onCreated: (id
               {label}
             </label>
           ))}
-          <small class="hint">{PURPOSES[kind]}</small>
         </fieldset>
         <Input
           name="baseUrl"
@@ -99,11 +92,11 @@ export function EditForm({ connection, path, onClose }: EditFormProps) {
   const [address, setAddress] = useState(connection.baseUrl);
   const isMoved = originOf(address) !== originOf(connection.baseUrl);
   const store = async (values: FormData) => {
-    // Empty: the customer is the hauler, and the time is the default.
-    const emptied = { customerId: connection.haulerId, firstByteTimeoutSeconds: 0 };
+    // Empty: the customer is the hauler.
+    const emptied = { customerId: connection.haulerId };
     await send('PATCH', path, {
       ...(connection.interface === 'vision' ? emptied : {}),
-      ...bodyOf<BodyOf<'PATCH', ConnectionPath>>(values, { intervalSeconds: Number, firstByteTimeoutSeconds: Number }),
+      ...bodyOf<BodyOf<'PATCH', ConnectionPath>>(values, { intervalSeconds: Number }),
     });
     onClose();
   };
@@ -131,21 +124,12 @@ export function EditForm({ connection, path, onClose }: EditFormProps) {
         hint="used from when the partner refuses the current key"
       />
       {connection.interface === 'vision' && (
-        <>
-          <Input
-            name="customerId"
-            label="Customer"
-            value={connection.customerId ?? ''}
-            hint="empty: the id of the hauler"
-          />
-          <Input
-            name="firstByteTimeoutSeconds"
-            label="Seconds for the first byte of a file"
-            type="number"
-            value={connection.firstByteTimeoutSeconds ?? ''}
-            hint="empty: the default of the service; cameras wake up slowly"
-          />
-        </>
+        <Input
+          name="customerId"
+          label="Customer"
+          value={connection.customerId ?? ''}
+          hint="empty: the id of the hauler"
+        />
       )}
       <Input
         name="intervalSeconds"

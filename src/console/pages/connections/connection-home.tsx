@@ -11,7 +11,6 @@ import { Card, Loadable } from '../../parts/states.js';
 import { Facts, formatCount, Id, Time } from '../../parts/values.js';
 
 const LIVE_MS = 5_000;
-const FIRST = { pageSize: 1 };
 
 /** How the platform fares with a partner, for the key of its connection. */
 export function ConnectionHomePage({ query }: PageProps) {
@@ -57,43 +56,35 @@ function StateCard({ caller, connection }: { caller: KeyDescription; connection:
   );
 }
 
-/** What the platform could not read of the lists of recordings, and why; nothing where there is none. */
-function ListProblems({ query }: PageProps) {
-  const windows = useLoad('/unread-windows', FIRST, LIVE_MS).data?.data ?? [];
-  const findings = useLoad('/findings', FIRST, LIVE_MS).data?.data ?? [];
-  return (
-    <>
-      {windows.length > 0 && (
-        <Card title="Times that were not read">
-          <ListPage
-            path="/unread-windows"
-            query={query}
-            name="times"
-            everyMs={LIVE_MS}
-            label="Times"
-            columns={WINDOWS}
-            keyOf={(row) => row.subscriptionId + row.startTime}
-            empty={null}
-          />
-        </Card>
-      )}
-      {findings.length > 0 && (
-        <Card title="Errors in your lists">
-          <ListPage
-            path="/findings"
-            query={query}
-            name="errors"
-            everyMs={LIVE_MS}
-            label="Errors"
-            columns={FINDINGS}
-            keyOf={({ path, reason }) => `${path} ${reason}`}
-            empty={null}
-          />
-        </Card>
-      )}
-    </>
-  );
-}
+/** What the platform could not read of the lists of recordings, and why. */
+const ListProblems = ({ query }: PageProps) => (
+  <>
+    <Card title="Times that were not read">
+      <ListPage
+        path="/unread-windows"
+        query={query}
+        name="times"
+        everyMs={LIVE_MS}
+        label="Times"
+        columns={WINDOWS}
+        keyOf={(row) => row.subscriptionId + row.startTime}
+        empty={<p class="hint">None.</p>}
+      />
+    </Card>
+    <Card title="Errors in your lists">
+      <ListPage
+        path="/findings"
+        query={query}
+        name="errors"
+        everyMs={LIVE_MS}
+        label="Errors"
+        columns={FINDINGS}
+        keyOf={({ path, reason }) => `${path} ${reason}`}
+        empty={<p class="hint">None.</p>}
+      />
+    </Card>
+  </>
+);
 
 const WINDOWS: readonly Column<UnreadWindow>[] = [
   { title: 'Truck', cell: ({ truckId }) => truckId },

@@ -1,8 +1,7 @@
 import type { RefObject } from 'preact';
-import { useState } from 'preact/hooks';
 import { open } from '../../client/address.js';
 import { linkTo } from '../../client/links.js';
-import { get, send } from '../../client/api.js';
+import { send } from '../../client/api.js';
 import { useNow } from '../../client/load.js';
 import { ActionButton } from '../../parts/forms.js';
 import { formatSeconds } from '../../parts/values.js';
@@ -19,9 +18,8 @@ interface ClipRequestProps {
   readonly panel: RefObject<HTMLDivElement | null>;
 }
 
-/** What to do with the selected time: zoom, ask the partner for its clip, or for the list of its recordings once more. */
+/** What to do with the selected time: zoom, or ask the partner for its clip. */
 export function ClipRequest({ connectionId, truckId, selection, zone, onClose, onZoom, panel }: ClipRequestProps) {
-  const [isListed, setListed] = useState(false);
   const { camera, start } = selection;
   const now = useNow(1_000);
   const isFuture = start >= now;
@@ -35,14 +33,6 @@ export function ClipRequest({ connectionId, truckId, selection, zone, onClose, o
   const order = async () => {
     const body = { connectionId, truckId, cameraId: camera, startTime, endTime };
     open(linkTo('clips', { id: (await send('POST', '/video-requests', body)).id }));
-  };
-  const listAgain = async () => {
-    const { data } = await get('/video-subscriptions', { connectionId, truckId, pageSize: 100 });
-    const own = data.filter(({ cameraId }) => cameraId === undefined || cameraId === camera);
-    if (own.length === 0) throw new Error('No subscription includes this camera: request the clip instead.');
-    const range = { from: startTime, to: endTime };
-    await Promise.all(own.map(({ id }) => send('POST', `/video-subscriptions/${id}/read-again`, range)));
-    setListed(true);
   };
   return (
     <div
@@ -60,13 +50,11 @@ export function ClipRequest({ connectionId, truckId, selection, zone, onClose, o
       {!isFuture && end < selection.end && (
         <p class="hint">Until now: the rest of the selected time is still to come.</p>
       )}
-      {isListed && <p role="status">The partner is asked again; recordings that it listed late appear in the track.</p>}
       <p class="actions">
         <button type="button" onClick={() => onZoom([start, selection.end])}>
           Zoom to this time
         </button>
         {!isFuture && <ActionButton label="Request the clip" kind="primary" work={order} />}
-        {!isFuture && !isListed && <ActionButton label="List its recordings again" work={listAgain} />}
         <button type="button" onClick={onClose}>
           Clear the selection
         </button>

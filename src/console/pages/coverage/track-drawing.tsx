@@ -1,5 +1,3 @@
-import type { ComponentChildren, SVGAttributes } from 'preact';
-import { ticksOf } from '../../parts/zone.rules.js';
 import { type Track, TRACK_STATES, type Segment } from './coverage.rules.js';
 
 export const TOP = 22;
@@ -8,42 +6,8 @@ export const TRACK_HEIGHT = 62;
 const NAME_HEIGHT = 20;
 const BAR_HEIGHT = 32;
 
-export interface TracksPictureProps extends SVGAttributes<SVGSVGElement> {
-  readonly tracks: readonly Track[];
-  readonly from: number;
-  readonly to: number;
-  readonly zone: string;
-  readonly width: number;
-  /** What is drawn above the tracks. */
-  readonly marks: (x: (time: number) => number, height: number) => ComponentChildren;
-}
-
-/** A track per camera below a scale of time. */
-export function TracksPicture(props: TracksPictureProps) {
-  const { tracks, from, to, zone, width, marks, ...attributes } = props;
-  const x = (time: number) => ((time - from) / (to - from)) * width;
-  const height = TOP + tracks.length * TRACK_HEIGHT + 4;
-  return (
-    <svg width={width} height={height} {...attributes}>
-      <Patterns />
-      {ticksOf(from, to, zone, Math.floor(width / 90)).map(({ time, label }) => (
-        <g key={time}>
-          <line class="tick" x1={x(time)} x2={x(time)} y1={16} y2={height} />
-          <text class="tick-label" x={Math.min(width - 22, Math.max(22, x(time)))} y={11}>
-            {label}
-          </text>
-        </g>
-      ))}
-      {tracks.map((track, index) => (
-        <TrackDrawing key={track.camera} track={track} index={index} x={x} width={width} />
-      ))}
-      {marks(x, height)}
-    </svg>
-  );
-}
-
 /** Patterns, so that states differ without colour as well. */
-function Patterns() {
+export function Patterns() {
   return (
     <defs>
       <pattern id="available" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
@@ -76,7 +40,7 @@ interface TrackDrawingProps {
   readonly width: number;
 }
 
-function TrackDrawing({ track, index, x, width }: TrackDrawingProps) {
+export function TrackDrawing({ track, index, x, width }: TrackDrawingProps) {
   const top = TOP + index * TRACK_HEIGHT;
   return (
     <g>

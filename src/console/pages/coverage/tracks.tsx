@@ -1,12 +1,16 @@
 import { useState } from 'preact/hooks';
 import { useNow } from '../../client/load.js';
-import { TRACK_HEIGHT, trackName, TracksPicture, type TracksPictureProps, TOP } from './track-drawing.js';
+import { Patterns, TOP, TRACK_HEIGHT, TrackDrawing, trackName } from './track-drawing.js';
+import { ticksOf } from '../../parts/zone.rules.js';
 import { type Cursor, pressTrackKey, useDrag } from './track-input.js';
-import { describe, TRACK_STATES, segmentAt, type Selection, STATE_TITLES } from './coverage.rules.js';
+import { describe, TRACK_STATES, segmentAt, type Selection, STATE_TITLES, type Track } from './coverage.rules.js';
 
-type Picture = Pick<TracksPictureProps, 'tracks' | 'from' | 'to' | 'zone' | 'width'>;
-
-export interface TracksProps extends Picture {
+interface TracksProps {
+  readonly tracks: readonly Track[];
+  readonly from: number;
+  readonly to: number;
+  readonly zone: string;
+  readonly width: number;
   readonly selection: Selection | undefined;
   /** Plays a camera at a moment. */
   readonly onPlay: (camera: string, time: number) => void;
@@ -25,6 +29,8 @@ export function Tracks(props: TracksProps) {
     const camera = tracks[track]?.camera;
     if (camera !== undefined) props.onPlay(camera, at);
   };
+  const x = (time: number) => ((time - from) / (to - from)) * width;
+  const height = TOP + tracks.length * TRACK_HEIGHT + 4;
   const drag = useDrag(props, setCursor, play);
   return (
     <>
@@ -42,20 +48,23 @@ export function Tracks(props: TracksProps) {
           if (pressTrackKey(event, props, cursor, setCursor, play)) event.preventDefault();
         }}
       >
-        <TracksPicture
-          {...{ tracks, from, to, zone, width }}
-          role="presentation"
-          {...drag}
-          marks={(x, height) => (
-            <>
-              {selection !== undefined && <SelectionBox tracks={tracks} x={x} selection={selection} />}
-              {now >= from && now <= to && <line class="now" x1={x(now)} x2={x(now)} y1={14} y2={height} />}
-              {cursor !== undefined && (
-                <line class="cursor" x1={x(cursor.time)} x2={x(cursor.time)} y1={14} y2={height} />
-              )}
-            </>
-          )}
-        />
+        <svg width={width} height={height} role="presentation" {...drag}>
+          <Patterns />
+          {ticksOf(from, to, zone, Math.floor(width / 90)).map(({ time, label }) => (
+            <g key={time}>
+              <line class="tick" x1={x(time)} x2={x(time)} y1={16} y2={height} />
+              <text class="tick-label" x={Math.min(width - 22, Math.max(22, x(time)))} y={11}>
+                {label}
+              </text>
+            </g>
+          ))}
+          {tracks.map((track, index) => (
+            <TrackDrawing key={track.camera} track={track} index={index} x={x} width={width} />
+          ))}
+          {selection !== undefined && <SelectionBox tracks={tracks} x={x} selection={selection} />}
+          {now >= from && now <= to && <line class="now" x1={x(now)} x2={x(now)} y1={14} y2={height} />}
+          {cursor !== undefined && <line class="cursor" x1={x(cursor.time)} x2={x(cursor.time)} y1={14} y2={height} />}
+        </svg>
       </div>
       <Legend />
     </>

@@ -117,11 +117,15 @@ export function DaySquare({ state: { level, sign, text, isLost }, label, href, d
       class={`square level-${level} ${isLost ? 'lost' : ''}`}
       href={href}
       title={`${label}: ${text}`}
-      aria-label={`${label}: ${text}`}
       aria-current={isShown ? 'date' : undefined}
     >
-      {date !== undefined && <span class="date">{date}</span>}
-      <span translate={false}>{sign}</span>
+      <span class="hidden">{`${label}: ${text}`}</span>
+      {date !== undefined && (
+        <span class="date" aria-hidden="true">
+          {date}
+        </span>
+      )}
+      <span aria-hidden="true">{sign}</span>
     </a>
   );
 }

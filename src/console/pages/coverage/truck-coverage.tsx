@@ -51,10 +51,7 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
       <div ref={ruler} />
       <div class="head">
         <h2>
-          {truckId}{' '}
-          <span class="range" translate={false}>
-            {rangeText(from, to, zone)}
-          </span>
+          {truckId} <span class="range">{rangeText(from, to, zone)}</span>
         </h2>
         <ZoneChoice query={query} />
       </div>

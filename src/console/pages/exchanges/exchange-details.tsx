@@ -8,8 +8,6 @@ import { Facts, formatBytes, formatCount, Id, KeyPrefix, Time } from '../../part
 import { titleOf } from './exchange-title.rules.js';
 import { ReplayOne } from './replay.js';
 
-const MAX_REFERENCES = 8;
-
 /** One exchange: the explanation first, then both messages. */
 export function ExchangeDetails({ id, query }: { id: string; query: URLSearchParams }) {
   return (
@@ -84,12 +82,11 @@ function References({ exchange: { references } }: { exchange: Exchange }) {
   if (references.length === 0) return null;
   return (
     <ul class="references" aria-label="References">
-      {references.slice(0, MAX_REFERENCES).map(({ kind, value }) => (
+      {references.map(({ kind, value }) => (
         <li key={kind + value}>
           <span class="hint">{kind}</span> <a href={linkTo('exchanges', { reference: `${kind}:${value}` })}>{value}</a>
         </li>
       ))}
-      {references.length > MAX_REFERENCES && <li class="hint">and {references.length - MAX_REFERENCES} more</li>}
     </ul>
   );
 }

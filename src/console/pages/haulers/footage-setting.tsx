@@ -1,7 +1,7 @@
 import type { SetTicketFootage, TicketFootageSetting } from '../../../contracts/admin/footage.dto.js';
 import { send } from '../../client/api.js';
 import { useAll, useLoad } from '../../client/load.js';
-import { ActionButton, bodyOf, Form, Input, Select } from '../../parts/forms.js';
+import { bodyOf, Form, Input, Select } from '../../parts/forms.js';
 import { ErrorBox, Loading } from '../../parts/states.js';
 
 /** Which custom field of a hauler's tickets names the truck, and where its footage is. */
@@ -34,39 +34,28 @@ function SettingForm({ haulerId, stored, choices }: SettingFormProps) {
       ? 'the custom field of a ticket, such as truckNumber'
       : `custom fields of the newest tickets: ${fields.join(', ')}`;
   return (
-    <>
-      <Form title="Footage of tickets" submit={stored === undefined ? 'Set it up' : 'Save'} work={save}>
-        <Input
-          name="truckField"
-          label="Custom field that names the truck"
-          value={stored?.truckField}
-          isRequired
-          hint={hint}
-        />
-        <Select
-          name="connectionId"
-          label="Partner who records the truck"
-          choices={choices}
-          value={stored?.connectionId ?? (choices.length === 1 ? choices[0]?.[0] : undefined)}
-          isRequired
-        />
-        <Input
-          name="cameras"
-          label="Cameras"
-          value={stored?.cameras.join(', ')}
-          hint="such as front, rear; empty: all that are known of the truck"
-        />
-      </Form>
-      {stored !== undefined && (
-        <p class="actions">
-          <ActionButton
-            label="Remove the footage of tickets"
-            confirm="Pages of tickets show no footage any more. Recordings and clips stay."
-            work={() => send('DELETE', path)}
-          />
-        </p>
-      )}
-    </>
+    <Form title="Footage of tickets" submit={stored === undefined ? 'Set it up' : 'Save'} work={save}>
+      <Input
+        name="truckField"
+        label="Custom field that names the truck"
+        value={stored?.truckField}
+        isRequired
+        hint={hint}
+      />
+      <Select
+        name="connectionId"
+        label="Partner who records the truck"
+        choices={choices}
+        value={stored?.connectionId ?? (choices.length === 1 ? choices[0]?.[0] : undefined)}
+        isRequired
+      />
+      <Input
+        name="cameras"
+        label="Cameras"
+        value={stored?.cameras.join(', ')}
+        hint="such as front, rear; empty: all that are known of the truck"
+      />
+    </Form>
   );
 }
 

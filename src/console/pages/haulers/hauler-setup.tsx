@@ -70,9 +70,9 @@ export function SetupSteps({ haulerId }: { haulerId: string }) {
   const mayTake = ({ isOfAllHaulers = false }: Step) => may('admin') && !(isOfAllHaulers && haulers !== undefined);
   return (
     <Card title="Set up">
-      <ol class="steps">
+      <ol class="line">
         {steps.map((step) => (
-          <li key={step.title} class={step.done === undefined ? '' : 'done'}>
+          <li key={step.title} class={step.done === undefined ? '' : 'good'}>
             <strong>{step.title}</strong>
             <div>{step.done ?? (mayTake(step) && <a href={step.href}>Next: {step.action}</a>)}</div>
           </li>

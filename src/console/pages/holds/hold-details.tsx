@@ -1,33 +1,30 @@
 import type { HoldDetails, MissingFootage } from '../../../contracts/admin/hold.dto.js';
-import type { StoredRecording } from '../../../contracts/admin/recording.dto.js';
 import { MISSING_CAUSES } from '../../../contracts/admin/footage.values.js';
 import type { PageProps } from '../../client/address.js';
 import { linkTo, linkWith } from '../../client/links.js';
 import { send, urlOf } from '../../client/api.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { useSession } from '../../client/session.js';
-import { overlapsOf } from '../../parts/filters.js';
 import { bodyOf, Form, Input, Needing } from '../../parts/forms.js';
-import { type Column, ListPage, Table } from '../../parts/listing.js';
-import { Badge, Card, Detail, DetailHead, Empty } from '../../parts/states.js';
+import { type Column, Table } from '../../parts/listing.js';
+import { Badge, Card, Detail, DetailHead } from '../../parts/states.js';
 import { Done, Facts, formatBytes, formatCount, Id, Time } from '../../parts/values.js';
 import { useState } from 'preact/hooks';
 
 const LIVE_MS = 10_000;
 
-/** One hold: what it keeps, what may be lost, what is missing, and its end. */
+/** One hold: what it keeps, what is missing, and its end. */
 export function HoldDetailsView({ id, query }: PageProps & { id: string }) {
   return (
     <Detail
       path={`/holds/${encodeURIComponent(id)}`}
       everyMs={LIVE_MS}
-      back={linkWith('holds', query, { id: undefined, 'risk.page': undefined, 'risk.cursor': undefined })}
+      back={linkWith('holds', query, { id: undefined })}
       list="All holds"
     >
       {(data) => (
         <>
           <HoldFacts hold={data} />
-          <AtRisk hold={data} query={query} />
           <Missing hold={data} />
         </>
       )}
@@ -46,14 +43,22 @@ function HoldFacts({ hold }: { hold: HoldDetails }) {
       badge={<Badge value={status} />}
       facts={{
         Held: `${formatCount(stored)} recordings, ${formatBytes(bytes)}`,
-        'Waiting for download': formatCount(waiting),
+        'Waiting for download': waiting > 0 && (
+          <a href={linkTo('recordings', { ...recordings, status: 'available' })}>
+            {formatCount(waiting)}: a link may expire before
+          </a>
+        ),
       }}
     >
       <Facts
         of={{
           Reason: hold.reason,
           Hauler: haulerName(hold.haulerId),
-          Truck: hold.truckId,
+          Truck: (
+            <a href={linkTo('coverage', { ...recordings, cameraId: undefined, from: hold.from, to: hold.to })}>
+              {hold.truckId}
+            </a>
+          ),
           Camera: hold.cameraId ?? 'all cameras',
           From: <Time value={hold.from} />,
           To: <Time value={hold.to} />,
@@ -67,13 +72,6 @@ function HoldFacts({ hold }: { hold: HoldDetails }) {
       <Needing isOfAllHaulers>
         <HoldActions hold={hold} />
       </Needing>
-      <p>
-        <a href={linkTo('recordings', { ...recordings, from: hold.from, to: hold.to })}>Recordings of this range</a>
-        {' · '}
-        <a href={linkTo('coverage', { ...recordings, cameraId: undefined, from: hold.from, to: hold.to })}>
-          Coverage of this range
-        </a>
-      </p>
     </DetailHead>
   );
 }
@@ -112,57 +110,14 @@ function HoldActions({ hold: { id, status } }: { hold: HoldDetails }) {
   );
 }
 
-const RISK_COLUMNS: readonly Column<StoredRecording>[] = [
-  {
-    title: 'Recording',
-    cell: ({ id, cameraId, startTime }) => (
-      <a href={linkTo('recordings', { play: id })}>
-        {cameraId}, <Time value={startTime} />
-      </a>
-    ),
-  },
-  { title: 'State', cell: ({ status }) => <Badge value={status} /> },
-  { title: 'Link expires', cell: ({ expiresAt }) => <Time value={expiresAt} /> },
-  { title: 'Last failure', cell: ({ reason }) => reason ?? <span class="muted">none</span> },
+const MISSING: readonly Column<MissingFootage>[] = [
+  { title: 'Camera', cell: ({ cameraId }) => cameraId ?? <span class="muted">none known</span> },
+  { title: 'From', cell: ({ from }) => <Time value={from} /> },
+  { title: 'To', cell: ({ to }) => <Time value={to} /> },
+  { title: 'Why', cell: ({ cause }) => MISSING_CAUSES[cause] },
 ];
 
-/** Recordings that are listed and not stored: the partner may delete them first. */
-function AtRisk({ hold, query }: PageProps & { hold: HoldDetails }) {
-  const { connectionId, truckId, cameraId, from, to, waiting, status } = hold;
-  if (waiting === 0 || status !== 'active') return null;
-  return (
-    <Card title="At risk">
-      <p class="hint">Listed by the partner and not stored yet. A link that expires before the download is lost.</p>
-      <ListPage
-        path="/recordings"
-        query={query}
-        name="risk"
-        fixed={{ connectionId, truckId, cameraId, overlaps: overlapsOf(from, to), status: 'available' }}
-        everyMs={LIVE_MS}
-        label="Recordings at risk"
-        columns={RISK_COLUMNS}
-        keyOf={({ id }) => id}
-        empty={<Empty title="None is waiting any more." />}
-      />
-    </Card>
-  );
-}
-
-function Missing({ hold }: { hold: HoldDetails }) {
-  const { connectionId, truckId, missing } = hold;
-  const columns: readonly Column<MissingFootage>[] = [
-    { title: 'Camera', cell: ({ cameraId }) => cameraId ?? <span class="muted">none known</span> },
-    { title: 'From', cell: ({ from }) => <Time value={from} /> },
-    { title: 'To', cell: ({ to }) => <Time value={to} /> },
-    { title: 'Why', cell: ({ cause }) => MISSING_CAUSES[cause] },
-    {
-      title: 'What to do',
-      cell: ({ cause, from, to }) =>
-        cause !== 'erased' && (
-          <a href={linkTo('coverage', { connectionId, truckId, from, to })}>Request what the partner has</a>
-        ),
-    },
-  ];
+function Missing({ hold: { missing } }: { hold: HoldDetails }) {
   return (
     <Card title="Missing">
       {missing.length === 0 ? (
@@ -171,7 +126,7 @@ function Missing({ hold }: { hold: HoldDetails }) {
         <Table
           label="Missing footage"
           rows={missing}
-          columns={columns}
+          columns={MISSING}
           keyOf={({ cameraId, from }) => `${cameraId ?? ''} ${from}`}
         />
       )}

@@ -8,7 +8,7 @@ import { useConnectionChoices, useHaulers } from '../../client/haulers.js';
 import { FieldErrorOf } from '../../parts/field-errors.js';
 import { localInput } from '../../parts/filters.js';
 import { bodyOf, Form, Input, instantOf, Select } from '../../parts/forms.js';
-import { CopyButton, wholeTime } from '../../parts/values.js';
+import { Secret, wholeTime } from '../../parts/values.js';
 import { NextStep } from '../haulers/hauler-setup.js';
 import { Card } from '../../parts/states.js';
 
@@ -66,24 +66,13 @@ export interface NewKeyProps {
   readonly onClose: () => void;
 }
 
-/** The only place that shows a key. */
-export function NewKey({ issued, isRotation, onClose }: NewKeyProps) {
-  return (
-    <Card title={isRotation ? 'The key is rotated' : 'The key is issued'} label="New key" kind="highlight">
-      <p>
-        <strong>Copy the key now: it is never shown again.</strong>
-      </p>
-      <p class="secret">
-        <code>{issued.key}</code> <CopyButton text={issued.key} label="Copy the key" />
-      </p>
-      {isRotation && <p class="hint">{ROTATION}</p>}
-      {!isRotation && issued.haulerId !== null && <NextStep haulerId={issued.haulerId} />}
-      <button type="button" onClick={onClose}>
-        I have stored the key
-      </button>
-    </Card>
-  );
-}
+export const NewKey = ({ issued, isRotation, onClose }: NewKeyProps) => (
+  <Card title={isRotation ? 'The key is rotated' : 'The key is issued'} label="New key" kind="highlight">
+    {isRotation && <p class="hint">{ROTATION}</p>}
+    {!isRotation && issued.haulerId !== null && <NextStep haulerId={issued.haulerId} />}
+    <Secret of="key" value={issued.key} onClose={onClose} />
+  </Card>
+);
 
 const NO_CONNECTION = ['', 'None: the key opens the interfaces above'] as const;
 const ALL_HAULERS = ['', 'All haulers (site and vision only)'] as const;

@@ -62,7 +62,7 @@ export function PlayerControls(props: ControlsProps) {
             <Options choices={RATES.map((each) => [String(each), `${each}×`])} />
           </select>
         </label>
-        <output class="clock" translate={false}>
+        <output class="clock">
           {clockText(time, zone)} <span class="hint">{zone}</span>
         </output>
       </div>
@@ -94,7 +94,7 @@ function Timeline({ chunks, cameras, time, onSeek, zone }: ControlsProps) {
             ))}
         </div>
       ))}
-      <div class="time-scale" aria-hidden="true" translate={false}>
+      <div class="time-scale" aria-hidden="true">
         {ticksOf(start, end, zone, innerWidth < NARROW ? 5 : 10).map(({ time: at, label }) => (
           <span key={at} style={{ left: share(at) }}>
             {label}

@@ -44,10 +44,7 @@ export function RecordingGallery({ query }: PageProps) {
         hoursOf(rows, zone).map(({ key, recordings, first }) => (
           <section key={key} class="card" aria-label={`${first.truckId}, ${hourText(first, zone)}`}>
             <h2>
-              {first.truckId}{' '}
-              <span class="range" translate={false}>
-                {hourText(first, zone)}
-              </span>{' '}
+              {first.truckId} <span class="range">{hourText(first, zone)}</span>{' '}
               <span class="hint">{haulerName(first.haulerId)}</span>
             </h2>
             <ul class="gallery">

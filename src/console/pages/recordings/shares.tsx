@@ -8,7 +8,7 @@ import { useSession } from '../../client/session.js';
 import { ActionButton, bodyOf, Chooser, Form, Input, Select } from '../../parts/forms.js';
 import { type Column, Table } from '../../parts/listing.js';
 import { Badge, Card } from '../../parts/states.js';
-import { CopyButton, Time } from '../../parts/values.js';
+import { Secret, Time } from '../../parts/values.js';
 import { cameraLabel } from '../coverage/coverage-sentence.rules.js';
 
 interface SharesProps {
@@ -54,7 +54,11 @@ export function Shares({ recordings, ticketId, first }: SharesProps) {
   return (
     <Card title="Share by a link" label="Share">
       <p class="hint">For a dispute: the link shows the recording and its ticket to people without an account.</p>
-      {created !== undefined && <NewLink created={created} onClose={() => setCreated(undefined)} />}
+      {created !== undefined && (
+        <div class="notice" role="status">
+          <Secret of="link" value={created.url} onClose={() => setCreated(undefined)} />
+        </div>
+      )}
       {isOpen ? (
         <Form title="New link" submit="Create the link" work={create} onCancel={() => setOpen(false)}>
           {recordings.length > 1 && (
@@ -89,20 +93,6 @@ export function Shares({ recordings, ticketId, first }: SharesProps) {
 
 const titleOf = ({ cameraId, startTime }: StoredRecording): string =>
   `${cameraLabel(cameraId)}, ${new Date(startTime).toLocaleString()}`;
-
-const NewLink = ({ created: { url }, onClose }: { created: CreatedRecordingShare; onClose: () => void }) => (
-  <div class="notice good" role="status">
-    <p>
-      <strong>Copy the link now: it is never shown again.</strong>
-    </p>
-    <p class="secret">
-      <code>{url}</code> <CopyButton text={url} label="Copy the link" />
-    </p>
-    <button type="button" onClick={onClose}>
-      Close
-    </button>
-  </div>
-);
 
 const COLUMNS: readonly Column<RecordingShare>[] = [
   { title: 'Reason', cell: ({ reason }) => reason },

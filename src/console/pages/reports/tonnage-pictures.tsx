@@ -94,7 +94,7 @@ export function MaterialShares({ materials }: { materials: readonly TonnageRow[]
         {shares.map(({ name, tons, share }, i) => (
           <li key={i}>
             <span class="name">{name}</span>
-            <span class="number" translate={false}>
+            <span class="number">
               {Math.round(share * 1_000) / 10} % <span class="hint">{tonsText(tons)} tons</span>
             </span>
             <svg class="share" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">

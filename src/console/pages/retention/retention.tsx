@@ -19,11 +19,6 @@ export function RetentionPage({ query }: PageProps) {
   if (query.has('erasure')) return <Erasures query={query} haulerId={haulerId} />;
   return (
     <>
-      <p class="actions">
-        <a href="/docs/guides/holds" target="_blank" rel="noopener">
-          How retention and erasure work
-        </a>
-      </p>
       <form class="filters open" role="search" aria-label="Hauler" onSubmit={(event) => event.preventDefault()}>
         <SelectFilter
           name="haulerId"

@@ -1,7 +1,7 @@
 import type { SyncChange } from '../../../contracts/admin/sync-change.dto.js';
 import { SYNC_CHANGES, SYNC_KINDS } from '../../../contracts/admin/sync.values.js';
 import { byChoice } from '../../parts/filters.js';
-import { Difference, Json } from '../../parts/json.js';
+import { After, Before, FieldPath, Json } from '../../parts/json.js';
 import { type Column, ListPage } from '../../parts/listing.js';
 import { Badge, Card, Empty } from '../../parts/states.js';
 
@@ -26,7 +26,17 @@ const COLUMNS: readonly Column<SyncChange>[] = [
 const keyOf = ({ kind, externalId, change }: SyncChange): string => `${change} ${kind} ${externalId}`;
 
 function RecordDifference({ record: { before, after, change, changes } }: { record: SyncChange }) {
-  if (before !== null && after !== null && change === 'updated') return <Difference before={before} after={after} />;
+  if (before !== null && after !== null && change === 'updated') {
+    return (
+      <ul class="changes">
+        {changes.map((field) => (
+          <li key={field}>
+            <FieldPath of={field} /> <Before value={before[field]} /> <After value={after[field]} />
+          </li>
+        ))}
+      </ul>
+    );
+  }
   return (
     <details>
       <summary>{changes.length === 0 ? 'The record' : changes.join(', ')}</summary>

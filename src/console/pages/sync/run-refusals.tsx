@@ -43,21 +43,20 @@ export function Refusals({ run, path, query }: PageProps & { run: SyncRun; path:
             ))}
           </ul>
         )}
-        {chosen !== null && (
-          <p>
-            <a href={linkToFilter('sync', query, { refused: undefined })}>Show the records of all rules</a>
-          </p>
-        )}
       </ListPage>
     </Card>
   );
 }
 
+/** A press on the chosen one shows the records of all rules again. */
 function Group({ group, query, isChosen }: PageProps & { group: RefusedRecords; isChosen: boolean }) {
   const { severity, kind, field, sentence, cause, remedy, ruleId, example } = group;
   return (
     <li class={isChosen ? 'chosen' : ''}>
-      <a href={linkToFilter('sync', query, { refused: keyOf(group) })} aria-current={isChosen ? 'true' : undefined}>
+      <a
+        href={linkToFilter('sync', query, { refused: isChosen ? undefined : keyOf(group) })}
+        aria-current={isChosen ? 'true' : undefined}
+      >
         {sentence}
       </a>{' '}
       <Badge value={severity} />

@@ -63,9 +63,13 @@ function Footage({ id, haulerId, footage, query }: FootageProps) {
             </div>
           ))}
         <p class="actions">
-          {moments.map((flow) => (
-            <PlayButton key={flow.flow} flow={flow} isOnly={moments.length === 1} onPlay={() => setChosen(flow.time)} />
-          ))}
+          {/* With only one the player is there already. */}
+          {moments.length > 1 &&
+            moments.map(({ flow, ticketNumber, time }) => (
+              <button key={flow} type="button" onClick={() => setChosen(time)}>
+                Go to the {flow} weighing {ticketNumber}
+              </button>
+            ))}
           {canRequest(footage) && (
             <ActionButton
               label="Request the missing clips"
@@ -101,20 +105,6 @@ function weighingText({ flow, ticketNumber, time }: FootageFlow, zone: string): 
   const at = new Date(time).toLocaleTimeString(undefined, { timeZone: zone, timeStyle: 'medium' });
   return `${flow === 'inbound' ? 'Inbound' : 'Outbound'} ${ticketNumber} at ${at}`;
 }
-
-interface PlayButtonProps {
-  readonly flow: FootageFlow;
-  readonly isOnly: boolean;
-  readonly onPlay: () => void;
-}
-
-/** Moves the player to a weighing. With only one the player is there already. */
-const PlayButton = ({ flow: { flow, ticketNumber }, isOnly, onPlay }: PlayButtonProps) =>
-  isOnly ? null : (
-    <button type="button" onClick={onPlay}>
-      Go to the {flow} weighing {ticketNumber}
-    </button>
-  );
 
 /** All cameras, at the weighing. The address of the page may name another moment and other cameras. */
 function playerQuery(

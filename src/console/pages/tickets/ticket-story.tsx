@@ -11,9 +11,6 @@ import { Badge, Card, Empty, Loadable } from '../../parts/states.js';
 import { formatCount, KeyPrefix, Time } from '../../parts/values.js';
 import { type Amounts, type Step, stepsOf } from './ticket-line.rules.js';
 
-/** The parts of the address that only the page of one ticket has. */
-export const NO_STORY = { 'story.page': undefined, 'story.cursor': undefined };
-
 const LIVE_MS = 10_000;
 
 interface StoryProps extends PageProps {
@@ -61,11 +58,9 @@ function StepItem({ step: { entry, word, tone, amounts, difference }, path }: St
     <li class={tone}>
       <p class="step-head">
         <Badge value={word} tone={tone} />
-        {amounts !== undefined && <strong translate={false}>{amountsText(amounts)}</strong>}
+        {amounts !== undefined && <strong>{amountsText(amounts)}</strong>}
         {difference !== undefined && difference.size > 0 && (
-          <span class="difference" translate={false}>
-            {amountsText(difference, SIGNED)}
-          </span>
+          <span class="difference">{amountsText(difference, SIGNED)}</span>
         )}
         <Ending entry={entry} />
         <span class="hint">
@@ -133,7 +128,7 @@ function Values({ of: change }: { of: FieldChange }) {
     <>
       {before === undefined && 'added '}
       {after === undefined && 'removed '}
-      <span class="values" translate={false}>
+      <span class="values">
         {before !== undefined && <Before value={readable(change, before)} />}
         {before !== undefined && after !== undefined && <Arrow />}
         {after !== undefined && <After value={readable(change, after)} />}

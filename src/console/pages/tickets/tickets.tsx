@@ -9,7 +9,7 @@ import { Badge, Detail, DetailHead, Empty } from '../../parts/states.js';
 import { Facts, formatCount, Id, Time } from '../../parts/values.js';
 import { TicketFootageView } from './ticket-footage.js';
 import { amountsOf } from './ticket-line.rules.js';
-import { amountsText, NO_STORY, Story } from './ticket-story.js';
+import { amountsText, Story } from './ticket-story.js';
 
 const LIVE_MS = 10_000;
 const FILTERS = [
@@ -33,12 +33,12 @@ function TicketList({ query }: PageProps) {
       title: 'Ticket',
       cell: (ticket) => (
         <a href={linkWith('tickets', query, { id: ticket.id })}>
-          <span translate={false}>{numbersOf(ticket)}</span>
+          <span>{numbersOf(ticket)}</span>
         </a>
       ),
     },
     { title: 'Received', cell: ({ updatedAt }) => <Time value={updatedAt} /> },
-    { title: 'Material', cell: ({ materials }) => <span translate={false}>{namesOf(materials)}</span> },
+    { title: 'Material', cell: ({ materials }) => <span>{namesOf(materials)}</span> },
     { title: 'Quantity', isNumber: true, cell: ({ materials }) => amountsText(amountsOf(materials)) },
     { title: 'Hauler', cell: ({ haulerId }) => haulerName(haulerId) },
   ];
@@ -80,7 +80,7 @@ function TicketDetails({ id, query }: { id: string; query: URLSearchParams }) {
     <Detail
       path={`/tickets/${encodeURIComponent(id)}`}
       everyMs={LIVE_MS}
-      back={linkWith('tickets', query, { id: undefined, at: undefined, cameras: undefined, ...NO_STORY })}
+      back={linkWith('tickets', query, { id: undefined, at: undefined, cameras: undefined, 'story.page': undefined })}
       list="All tickets"
     >
       {(data) => (

@@ -4,21 +4,18 @@ import type {
   WebhookEndpoint,
   WebhookFormat,
 } from '../../../contracts/admin/webhook-endpoint.dto.js';
-import { TOPIC_NAMES, type TopicName, topicOf } from '../../../contracts/webhooks/topics.values.js';
+import { isStateTopic, TOPIC_NAMES, type TopicName } from '../../../contracts/webhooks/topic-names.values.js';
 import { send } from '../../client/api.js';
 import type { BodyOf } from '../../client/contract.js';
 import { useHaulers } from '../../client/haulers.js';
 import { FieldErrorOf } from '../../parts/field-errors.js';
 import { bodyOf, Field, Form, Input, Options, Select } from '../../parts/forms.js';
-import { CopyButton, wholeTime } from '../../parts/values.js';
+import { Secret, wholeTime } from '../../parts/values.js';
 import { Card } from '../../parts/states.js';
 
-/** By subject. To people goes only what is sent once for each change. */
-function topicsFor(format: WebhookFormat): readonly (readonly [string, readonly TopicName[]])[] {
-  const offered = TOPIC_NAMES.filter((name) => format === 'standard' || topicOf(name).isState === true);
-  const subjects = [...new Set(offered.map((name) => name.split('.')[0] ?? name))];
-  return subjects.map((subject) => [subject, offered.filter((name) => name.startsWith(`${subject}.`))]);
-}
+/** To people goes only what is sent once for each change. */
+const topicsFor = (format: WebhookFormat): readonly TopicName[] =>
+  TOPIC_NAMES.filter((name) => format === 'standard' || isStateTopic(name));
 
 const FORMATS: readonly (readonly [WebhookFormat, string])[] = [
   ['standard', 'Signed webhook (Standard Webhooks 1.0)'],
@@ -68,22 +65,20 @@ export function EndpointForm({ endpoint, onSaved, onCancel }: EndpointFormProps)
       </Field>
       <FieldErrorOf name="format" />
       <Input name="url" label="Address" isRequired value={endpoint?.url} hint={ADDRESSES[format]} />
-      {topicsFor(format).map(([subject, names]) => (
-        <fieldset class="choice" key={subject}>
-          <legend>{subject}</legend>
-          {names.map((name) => (
-            <label key={name}>
-              <input
-                type="checkbox"
-                name="topics"
-                value={name}
-                defaultChecked={endpoint?.topics.includes(name) ?? false}
-              />{' '}
-              {name}
-            </label>
-          ))}
-        </fieldset>
-      ))}
+      <fieldset class="choice">
+        <legend>Topics</legend>
+        {topicsFor(format).map((name) => (
+          <label key={name}>
+            <input
+              type="checkbox"
+              name="topics"
+              value={name}
+              defaultChecked={endpoint?.topics.includes(name) ?? false}
+            />{' '}
+            {name}
+          </label>
+        ))}
+      </fieldset>
       <FieldErrorOf name="topics" />
       {endpoint === undefined && <Select name="haulerId" label="Hauler" choices={[ALL_HAULERS, ...choices]} />}
     </Form>
@@ -95,29 +90,19 @@ interface NewSecretProps {
   readonly onClose: () => void;
 }
 
-/** The only place that shows a secret. */
-export function NewSecret({ issued, onClose }: NewSecretProps) {
-  const { secret, formerSecretUntil } = issued;
-  return (
-    <Card
-      title={formerSecretUntil === null ? 'The endpoint is created' : 'The secret is rotated'}
-      label="New secret"
-      kind="highlight"
-    >
-      <p>
-        <strong>Copy the secret now: it is never shown again.</strong> The receiver checks the signatures with it:{' '}
-        <a href="/docs/guides/webhooks" target="_blank" rel="noopener">
-          receivers in Express and Python
-        </a>
-        .
-      </p>
-      <p class="secret">
-        <code>{secret}</code> <CopyButton text={secret} label="Copy the secret" />
-      </p>
-      {formerSecretUntil !== null && <p>The former secret signs as well until {wholeTime(formerSecretUntil)}.</p>}
-      <button type="button" onClick={onClose}>
-        I have stored the secret
-      </button>
-    </Card>
-  );
-}
+export const NewSecret = ({ issued: { secret, formerSecretUntil }, onClose }: NewSecretProps) => (
+  <Card
+    title={formerSecretUntil === null ? 'The endpoint is created' : 'The secret is rotated'}
+    label="New secret"
+    kind="highlight"
+  >
+    <p>
+      The receiver checks the signatures with it:{' '}
+      <a href="/docs/guides/webhooks" target="_blank" rel="noopener">
+        receivers in Express and Python
+      </a>
+      . {formerSecretUntil !== null && `The former secret signs as well until ${wholeTime(formerSecretUntil)}.`}
+    </p>
+    <Secret of="secret" value={secret} onClose={onClose} />
+  </Card>
+);
