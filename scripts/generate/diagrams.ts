@@ -1,5 +1,5 @@
 import { instantOf } from '../../src/contracts/common/instant.js';
-import { TICKET_RESULTS } from '../../src/contracts/scale/scale.dto.js';
+import { TICKET_RESULTS } from '../../src/contracts/scale/scale.api.js';
 import { uuidv7 } from '../../src/core/database/uuid.js';
 import { applyPush } from '../../src/scale/ticket.rules.js';
 import { NO_ORIGIN, type Push, type Ticket } from '../../src/scale/ticket.js';

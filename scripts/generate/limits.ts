@@ -10,7 +10,7 @@ import { SERVER_LIMITS } from '../../src/core/http/http-server.js';
 import { KEPT_FOR } from '../../src/core/idempotency/idempotency.repository.js';
 import { INTERVALS } from '../../src/partner-client/connection.rules.js';
 import { MAX_ATTEMPTS, MAX_RETRY_AFTER_MS } from '../../src/partner-client/partner-failure.js';
-import { MAX_SUBMITS } from '../../src/vision/clips/clip-submit.rules.js';
+import { MAX_SUBMITS } from '../../src/vision/clips/clip-requests.rules.js';
 import type { Generator } from './generator.js';
 
 const DOCUMENTS = join(import.meta.dirname, '../../docs/openapi');

@@ -1,7 +1,6 @@
 import { DELIVERY_REASONS } from '../../src/contracts/webhooks/delivery.values.js';
 import { filled, SENT_TOPICS, topicOf } from '../../src/contracts/webhooks/topics.values.js';
-import { DELAYS_MS } from '../../src/webhooks/delivery.rules.js';
-import { standardBody } from '../../src/webhooks/messages.rules.js';
+import { DELAYS_MS, standardBody } from '../../src/webhooks/delivery.rules.js';
 import type { Generator } from './generator.js';
 
 const at = new Date('2026-11-20T14:03:27.512Z');

@@ -1,19 +1,23 @@
 import { Injectable } from '@nestjs/common';
-import { ACCOUNT_API, nameTaken } from '../contracts/account/account.api.js';
-import type { CreateAccountRequest, CreateAccountResponse } from '../contracts/account/account.dto.js';
+import {
+  ACCOUNT_API,
+  type CreateAccountRequest,
+  type CreateAccountResponse,
+  nameTaken,
+} from '../contracts/account/account.api.js';
 import { Batcher } from '../core/database/batcher.js';
 import { Database } from '../core/database/database.js';
 import type { Session } from '../core/database/session.js';
 import { LOCK_TIMEOUT_MS, withLockTimeout } from '../core/database/settle-batch.js';
 import type { Sql } from '../core/database/sql.js';
-import { AppError, apiError } from '../core/errors/app-error.js';
+import { apiError, AppError } from '../core/errors/app-error.js';
 import { Outbox } from '../webhooks/events/outbox.js';
 import type { HappenedEvent } from '../webhooks/events/outbox.repository.js';
 import type { Answer } from '../core/http/answer.js';
 import { answerOncePerKey, keyReused } from '../core/idempotency/idempotency-key.js';
 import { type Claim, nameOfClaim } from '../core/idempotency/idempotency.repository.js';
 import { normaliseName } from './account-name.js';
-import { newAccountRow, toAccountDto } from './account-row.js';
+import { newAccountRow, toAccountDto } from './account-queries.js';
 import type { AccountEntity } from './account.entity.js';
 import { type AccountKey, insertAccounts, reserveAccountNumbers } from './account.repository.js';
 

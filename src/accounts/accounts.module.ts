@@ -1,10 +1,9 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { Database } from '../core/database/database.js';
 import { ExchangeDecisions } from '../exchanges/exchange-decisions.service.js';
-import { findAccountDecisions } from './account-decisions.repository.js';
+import { findAccountDecisions } from './account.repository.js';
 import { AccountController } from './account.controller.js';
-import { AccountHistory } from './account-history.service.js';
-import { AccountQueries } from './account-queries.js';
+import { AccountHistory, AccountQueries } from './account-queries.js';
 import { AccountService } from './account.service.js';
 import { AccountImports } from './import/account-import.service.js';
 import { ImportBatches } from './import/import-batches.js';

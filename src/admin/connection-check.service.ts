@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { CheckedRule, ConnectionCheck } from '../contracts/admin/connection-check.dto.js';
+import type { CheckedRule, ConnectionCheck } from '../contracts/admin/connections.routes.js';
 import { ConnectionRulesService } from '../partner-client/connection-rules.service.js';
 import { ConnectionsService } from '../partner-client/connections.service.js';
 import { PartnerFailure } from '../partner-client/partner-failure.js';

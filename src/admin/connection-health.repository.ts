@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../core/database/database.js';
-import { IS_FAILED, REASON } from '../exchanges/exchange-reason.sql.js';
+import { IS_FAILED, REASON } from '../exchanges/exchange-list.sql.js';
 
 /** The calls of a connection, from their hours, and its next one. */
 export interface HealthRow {

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ENV, type Env } from '../core/config/env.js';
-import type { Connection, ConnectionHealth } from '../contracts/admin/connection.dto.js';
-import { type Hauler, HaulerHealth } from '../contracts/admin/hauler.dto.js';
+import type { Connection, ConnectionHealth } from '../contracts/admin/connections.routes.js';
+import { type Hauler, HaulerHealth } from '../contracts/admin/haulers.routes.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { present } from '../contracts/common/present.js';
 import { timeOfUuidv7 } from '../core/database/uuid.js';

@@ -3,16 +3,16 @@ import type { Response } from 'express';
 import { ApiKeyAdmin } from '../auth/api-key-admin.service.js';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import { CheckConnectionRequest } from '../contracts/admin/connection-check.dto.js';
 import {
+  CheckConnectionRequest,
   ConnectionQuery,
   CreateConnectionRequest,
   UpdateConnectionRequest,
-} from '../contracts/admin/connection.dto.js';
+} from '../contracts/admin/connections.routes.js';
 import { DryRunQuery } from '../contracts/admin/fields.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
 import { JsonBody } from '../core/http/json-body.js';
-import { longWork } from '../core/http/long-work.js';
+import { longWork } from '../core/http/answer.js';
 import { ConnectionsService } from '../partner-client/connections.service.js';
 import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 import { VisionConnections } from '../vision/client/vision-connections.repository.js';

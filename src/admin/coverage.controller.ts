@@ -2,11 +2,10 @@ import { Controller, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import { CoverageQuery, CoverageSummaryQuery, FleetCoverageQuery } from '../contracts/admin/coverage.dto.js';
+import { CoverageQuery, CoverageSummaryQuery, FleetCoverageQuery } from '../contracts/admin/coverage.routes.js';
 import { listAnswer } from '../core/http/list-answer.js';
 import { CoverageService } from '../vision/coverage/coverage.service.js';
-import { CoverageSummaries } from '../vision/coverage/coverage-summary.service.js';
-import { FleetCoverage } from '../vision/coverage/fleet-coverage.service.js';
+import { CoverageSummaries, FleetCoverage } from '../vision/coverage/fleet-coverage.service.js';
 
 /** Which footage is stored, of one truck and of all. */
 @Controller()

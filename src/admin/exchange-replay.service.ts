@@ -6,7 +6,6 @@ import type { Application } from 'express';
 import { ApiKeyAdmin } from '../auth/api-key-admin.service.js';
 import { HaulersService } from '../auth/haulers.service.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import type { ReplayExchangesRequest } from '../contracts/admin/exchange-query.dto.js';
 import {
   MAX_FAILURE_LENGTH,
   MAX_REPLAYS,
@@ -14,7 +13,8 @@ import {
   type ReplayedExchange,
   type ReplayedExchanges,
   type ReplayExchangeRequest,
-} from '../contracts/admin/replay.dto.js';
+  type ReplayExchangesRequest,
+} from '../contracts/admin/exchanges.routes.js';
 import { apiError, AppError, invalid } from '../core/errors/app-error.js';
 import { errorReply } from '../core/errors/error-body.js';
 import { ExchangeLog } from '../exchanges/exchange-log.service.js';

@@ -4,15 +4,19 @@ import { whoOf } from '../auth/action-log.interceptor.js';
 import { ActionLog } from '../auth/action-log.repository.js';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import { ExchangeQuery, ReplayExchangesRequest } from '../contracts/admin/exchange-query.dto.js';
-import { ExchangeReasonsQuery, ExchangeSpansQuery } from '../contracts/admin/exchange-reason.dto.js';
+import {
+  ExchangeQuery,
+  ExchangeReasonsQuery,
+  ExchangeSpansQuery,
+  ReplayExchangeRequest,
+  ReplayExchangesRequest,
+} from '../contracts/admin/exchanges.routes.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
-import { ReplayExchangeRequest } from '../contracts/admin/replay.dto.js';
 import { ExchangeQueries } from '../exchanges/exchange-queries.service.js';
 import { ExchangeReasonCounts } from '../exchanges/exchange-reasons.service.js';
 import { filterNames, listAnswer } from '../core/http/list-answer.js';
 import { JsonBody } from '../core/http/json-body.js';
-import { longWork } from '../core/http/long-work.js';
+import { longWork } from '../core/http/answer.js';
 import { ExchangeReplay } from './exchange-replay.service.js';
 
 /** HTTP exchanges in both directions. */

@@ -8,7 +8,7 @@ import {
   HostedHaulerParam,
   HostedRecordingQuery,
   HostedVideoRequestQuery,
-} from '../contracts/admin/hosted.dto.js';
+} from '../contracts/admin/hosted.routes.js';
 import { JsonBody } from '../core/http/json-body.js';
 import { readVideo } from '../core/http/upload-reader.js';
 import { ReferenceSiteData } from '../reference-partner/site/site-data.service.js';

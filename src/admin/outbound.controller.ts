@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import { OutboundRequest } from '../contracts/admin/outbound.dto.js';
+import { OutboundRequest } from '../contracts/admin/outbound.routes.js';
 import { apiError } from '../core/errors/app-error.js';
 import { JsonBody } from '../core/http/json-body.js';
 import { OutboundSwitch } from '../core/outbound/outbound-switch.js';

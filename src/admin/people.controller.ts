@@ -1,7 +1,6 @@
 import { Controller, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { PersonSignIn } from '../auth/people/person-sign-in.js';
-import { SessionList } from '../auth/people/session-list.service.js';
+import { PersonSignIn, SessionList } from '../auth/people/person-sign-in.js';
 import { Route } from '../auth/route.js';
 import { SignInLinks } from '../auth/sign-in-links.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';

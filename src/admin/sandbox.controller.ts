@@ -7,7 +7,7 @@ import {
   SandboxScenarioParam,
   SandboxSubjectParam,
   StartScenarioRequest,
-} from '../contracts/admin/sandbox.dto.js';
+} from '../contracts/admin/sandbox.routes.js';
 import { JsonBody } from '../core/http/json-body.js';
 import { ClockEvents } from '../reference-partner/vision/clock-events.service.js';
 import { SandboxService } from '../reference-partner/sandbox/sandbox.service.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { whoOf } from '../auth/action-log.interceptor.js';
 import { ActionLog } from '../auth/action-log.repository.js';
-import { PREVIEW_BYTES, type RecordingContentQuery } from '../contracts/admin/recording.dto.js';
+import { PREVIEW_BYTES, type RecordingContentQuery } from '../contracts/admin/recordings.routes.js';
 import { RecordingContent } from '../vision/downloads/recording-content.service.js';
 
 /** The video that callers of the admin API see. It is in the action log before it is sent, or it is refused with 503. */

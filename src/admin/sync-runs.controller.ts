@@ -2,11 +2,15 @@ import { Controller, Param, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import { CatalogQuery } from '../contracts/admin/catalog.dto.js';
+import { CatalogQuery } from '../contracts/admin/catalog.routes.js';
 import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
-import { SyncChangeQuery } from '../contracts/admin/sync-change.dto.js';
-import { QuarantineQuery } from '../contracts/admin/sync-refusal.dto.js';
-import { ConfirmSyncRunRequest, RejectSyncRunRequest, SyncRunQuery } from '../contracts/admin/sync-run.dto.js';
+import {
+  ConfirmSyncRunRequest,
+  QuarantineQuery,
+  RejectSyncRunRequest,
+  SyncChangeQuery,
+  SyncRunQuery,
+} from '../contracts/admin/sync-runs.routes.js';
 import { listAnswer } from '../core/http/list-answer.js';
 import { JsonBody } from '../core/http/json-body.js';
 import { CatalogLists } from '../site-sync/catalog/catalog-lists.service.js';

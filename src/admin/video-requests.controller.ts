@@ -5,13 +5,13 @@ import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { DryRunQuery } from '../contracts/admin/fields.js';
 import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
-import { OrderVideoRequest, VideoRequestQuery } from '../contracts/admin/video-request.dto.js';
+import { OrderVideoRequest, VideoRequestQuery } from '../contracts/admin/video-requests.routes.js';
 import {
   ChangeVideoSubscription,
   CreateVideoSubscription,
   ReadVideoSubscriptionAgain,
   VideoSubscriptionQuery,
-} from '../contracts/admin/video-subscription.dto.js';
+} from '../contracts/admin/video-subscriptions.routes.js';
 import { JsonBody } from '../core/http/json-body.js';
 import { VideoRequests } from '../vision/clips/video-requests.service.js';
 import { DownloadRetry } from '../vision/downloads/download-retry.service.js';

@@ -1,13 +1,12 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { Action, type ActionPerson, type ActionQuery } from '../contracts/admin/action.dto.js';
+import { Action, type ActionPerson, type ActionQuery } from '../contracts/admin/actions.routes.js';
 import type { List } from '../contracts/admin/list.dto.js';
 import { present } from '../contracts/common/present.js';
 import { Database } from '../core/database/database.js';
-import { deleteInSteps } from '../core/database/delete-in-steps.js';
+import { deleteInSteps, Sweep } from '../core/database/sweep.js';
 import { listPage, type SqlList } from '../core/database/list-page.js';
-import { type Sql } from '../core/database/sql.js';
-import { Sweep } from '../core/database/sweep.js';
+import type { Sql } from '../core/database/sql.js';
 import { uuidv7 } from '../core/database/uuid.js';
 import { unavailable } from '../core/errors/app-error.js';
 import { redactText } from '../core/observability/redaction.js';

@@ -7,7 +7,7 @@ import type {
   IssueApiKeyRequest,
   IssuedApiKey,
   KeyRemoval,
-} from '../contracts/admin/api-key.dto.js';
+} from '../contracts/admin/api-keys.routes.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { List } from '../contracts/admin/list.dto.js';
@@ -17,8 +17,18 @@ import { entityPage } from '../core/database/list-page.js';
 import { apiError, invalid } from '../core/errors/app-error.js';
 import { createKey } from './api-key.js';
 import { ApiKeyEntity } from './auth.entity.js';
-import { apiKeys, insertKey, lockConnection, revokeKey } from './api-key.repository.js';
-import { expiryOf, expiryViolations, issuedKey, keyPrincipal, newKeyRow, toApiKeyDto } from './api-key-row.js';
+import {
+  apiKeys,
+  expiryOf,
+  expiryViolations,
+  insertKey,
+  issuedKey,
+  keyPrincipal,
+  lockConnection,
+  newKeyRow,
+  revokeKey,
+  toApiKeyDto,
+} from './api-key.repository.js';
 import { countSessions } from './console-session.repository.js';
 import { HaulersService } from './haulers.service.js';
 import { KeyCache } from './key-cache.js';

@@ -1,6 +1,6 @@
 import type { AdminRole } from '../contracts/common/roles.values.js';
-import { deleteInSteps } from '../core/database/delete-in-steps.js';
-import { type Sql } from '../core/database/sql.js';
+import { deleteInSteps } from '../core/database/sweep.js';
+import type { Sql } from '../core/database/sql.js';
 import type { Person } from '../core/http/principal.js';
 
 /** The secret of a sign-in. Exactly one of the first two is present. */

@@ -10,9 +10,9 @@ import { uuidv7 } from '../core/database/uuid.js';
 import { AppError } from '../core/errors/app-error.js';
 import { soleHeader } from '../core/http/headers.js';
 import type { AdminCaller } from '../core/http/principal.js';
-import { AdminTokens } from './admin-caller.js';
+import { AdminTokens } from './caller.js';
 import { findValidKey } from './api-key.repository.js';
-import { BatchedLookup } from './batched-lookup.js';
+import { BatchedLookup, type KnownKey, knownKey } from './key-cache.js';
 import {
   deleteExpiredSessions,
   deleteSession,
@@ -20,12 +20,11 @@ import {
   insertSession,
   type NewSession,
   type SessionRow,
-  type SessionToken,
   type SessionSecret,
+  type SessionToken,
 } from './console-session.repository.js';
 import { cookieValue } from './cookies.js';
 import { People, PERSON_SESSION_MS, personCaller } from './people/people.js';
-import { type KnownKey, knownKey } from './key-cache.js';
 
 /** The rights of a session: those of a token of the admin API, or of a partner's key. */
 export type ConsoleSession =

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ENV, type Env } from '../core/config/env.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import { type CreateHaulerRequest, Hauler } from '../contracts/admin/hauler.dto.js';
+import { type CreateHaulerRequest, Hauler } from '../contracts/admin/haulers.routes.js';
 import type { List, ListQuery } from '../contracts/admin/list.dto.js';
 import { present } from '../contracts/common/present.js';
 import { Database } from '../core/database/database.js';
@@ -10,9 +10,8 @@ import { entityPage } from '../core/database/list-page.js';
 import { isUniqueViolation } from '../core/database/postgres-errors.js';
 import { uuidv7 } from '../core/database/uuid.js';
 import { apiError } from '../core/errors/app-error.js';
-import { HAULERS, insertHauler } from './haulers.repository.js';
+import { HAULERS, insertHauler, storeMissingRetentions } from './haulers.repository.js';
 import { HaulerEntity } from './auth.entity.js';
-import { storeMissingRetentions } from './retention-defaults.repository.js';
 
 /** The tenants of the platform (decision 1). */
 @Injectable()

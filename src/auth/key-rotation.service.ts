@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import type { IssuedApiKey, RotateApiKeyRequest } from '../contracts/admin/api-key.dto.js';
+import type { IssuedApiKey, RotateApiKeyRequest } from '../contracts/admin/api-keys.routes.js';
 import { ENV, type ResolvedEnv } from '../core/config/env.js';
 import { Database } from '../core/database/database.js';
 import type { Sql } from '../core/database/sql.js';
@@ -9,13 +9,17 @@ import { createKey } from './api-key.js';
 import type { ApiKeyEntity } from './auth.entity.js';
 import {
   activateKey,
+  endOf,
+  expiryOf,
+  expiryViolations,
   findKey,
   insertKey,
+  issuedKey,
   lockConnection,
   lockWithSuccessors,
+  newKeyRow,
   revokeDormant,
 } from './api-key.repository.js';
-import { endOf, expiryOf, expiryViolations, issuedKey, newKeyRow } from './api-key-row.js';
 import { KeyCache, type KnownKey } from './key-cache.js';
 
 /** How long the old key stays valid after the first use of the new one: 24 h. */

@@ -1,11 +1,11 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import { AdminAccess } from './admin-access.js';
+import { AdminAccess } from './hauler-access.js';
 import { ApiKeyService } from './api-key.service.js';
 import { ConsoleSessions } from './console-sessions.js';
 import type { Principal } from '../core/http/principal.js';
-import { RateLimit } from './rate-limit.js';
+import { RateLimit } from './limits.js';
 import { ServedRoute } from './route.js';
 
 /** The first guard of every handler: allows the callers that the role of the route names. */

@@ -2,13 +2,13 @@ import {
   applyDecorators,
   Header,
   HttpCode,
+  type NestInterceptor,
   RequestMapping,
   RequestMethod,
   type StreamableFile,
   type Type,
   UseGuards,
   UseInterceptors,
-  type NestInterceptor,
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { ApiContract, ApiRoute, RouteInput, RouteResponse } from '../contracts/common/api-contract.js';
@@ -16,10 +16,7 @@ import { dryRunPlaceOf, hasListForms, statusesOf } from '../contracts/common/fai
 import type { Served } from '../core/http/call.js';
 import { ActionLogInterceptor } from './action-log.interceptor.js';
 import { AdminReads } from './admin-reads.js';
-import { DryRuns } from './dry-run.interceptor.js';
-import { ListForms } from './list-forms.interceptor.js';
-import { WithinHaulers } from './hauler-limit.interceptor.js';
-import { MaskedAnswer } from './masked-answer.interceptor.js';
+import { DryRuns, ListForms, MaskedAnswer, WithinHaulers } from './route-interceptors.js';
 import { SandboxGuard } from './sandbox.guard.js';
 
 /** The route of a handler, for the guard. */

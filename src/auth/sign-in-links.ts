@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { LRUCache } from 'lru-cache';
 import { ENV, type ResolvedEnv } from '../core/config/env.js';
 import { ConsoleSessions } from './console-sessions.js';
-import { GuessLimit } from './guess-limit.js';
+import { GuessLimit } from './limits.js';
 
 const LIFETIME_MS = 12 * 3_600_000;
 

@@ -1,6 +1,74 @@
+import { type Attention, type CheckedKind, SEVERITIES } from '../contracts/admin/attention.routes.js';
+import { visibleText } from '../core/text/visible-text.js';
+import { createWriteStream } from 'node:fs';
+import { rename, rm, stat } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import type { AdminCall, AdminClient } from './admin-client.js';
+import { CommandError, FAILURE, USAGE } from './command-error.js';
+import type { Streams } from './output.js';
 import type { AdminRouteName } from '../contracts/admin/admin.api.js';
 
-export interface CommandGroup {
+type Item = Attention['data'][number];
+
+const WIDTH = Math.max(...SEVERITIES.map(({ length }) => length));
+
+/** One line each: what needs attention, the most urgent first, and what is not known. */
+export function renderAttention({ data, total, checked }: Attention): string {
+  const unknown = checked.filter(({ ok }) => !ok);
+  const made = `${checked.length - unknown.length} checks were made`;
+  return [
+    ...data.map((item) => `${item.severity.padEnd(WIDTH)}  ${item.kind}  ${visibleText(sentenceOf(item))}`),
+    ...(total > data.length ? [`and ${total - data.length} of lower rank`] : []),
+    ...unknown.map(({ kind, reason = '' }) => `${'?'.padEnd(WIDTH)}  ${kind}  not known: ${visibleText(reason)}`),
+    total === 0 ? `${made}, and nothing needs attention` : `${made}`,
+  ]
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+const sentenceOf = ({ hauler, subject, sentence }: Item): string =>
+  hauler === undefined ? `${subject}: ${sentence}` : `${hauler.name}, ${subject}: ${sentence}`;
+
+/**
+ * Why `doctor` ends with 1. What is over or far off (`watch`) is no reason, and neither is a check that a setting of the
+ * operator rules out: it would be one for ever.
+ */
+export function failureOf({ data, checked }: Attention): string | undefined {
+  const wrong = namesOf(data.filter(({ severity }) => severity !== 'watch'));
+  const unknown = namesOf(checked.filter(({ ok, bySetting }) => !ok && bySetting !== true));
+  const parts = [
+    ...(wrong.length > 0 ? [`to be put right: ${wrong.join(', ')}`] : []),
+    ...(unknown.length > 0 ? [`could not be checked: ${unknown.join(', ')}`] : []),
+  ];
+  return parts.length === 0 ? undefined : parts.join('; ');
+}
+
+const namesOf = (all: readonly Pick<CheckedKind, 'kind'>[]): string[] => [...new Set(all.map(({ kind }) => kind))];
+
+export const BUNDLE_FILE = ['--to <file>', 'file for the archive; it must not exist'] as const;
+
+/** Stores the bundle of a hold. The file has its name only when it is whole. */
+export async function storeBundle(client: AdminClient, call: AdminCall, { out }: Streams): Promise<void> {
+  const { to: file = '', ...query } = call.query ?? {};
+  const isNew = await stat(file).then(
+    () => false,
+    (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
+  );
+  if (file === '' || !isNew) throw new CommandError(`--to must be a new file: ${file}`, USAGE);
+  const response = await client.bytes('getHoldBundle', { ...call, query });
+  const part = `${file}.part`;
+  try {
+    await pipeline(response, createWriteStream(part));
+    await rename(part, file);
+  } catch (error) {
+    await rm(part, { force: true });
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new CommandError(`the archive was cut off, and nothing was stored (${code ?? message})`, FAILURE);
+  }
+  out(`stored ${file}\n`);
+}
+
+interface CommandGroup {
   readonly description: string;
   /** Each command of the group, and the route that it calls. */
   readonly commands: Readonly<Record<string, AdminRouteName>>;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { givenDatabaseUrl, readCommandEnv } from '../core/config/command-env.js';
+import { givenDatabaseUrl, readCommandEnv } from '../core/config/env.js';
 import { StartupError } from '../core/config/startup-error.js';
 import { CommandError, FAILURE } from './command-error.js';
 import { render, type Streams } from './output.js';

@@ -1,5 +1,8 @@
 import { isJsonObject } from '../contracts/common/json.js';
 import { visibleText } from '../core/text/visible-text.js';
+import type { StorageCheck, StorageRepair, UnreadPlace } from '../contracts/admin/storage.routes.js';
+import { CommandError, FAILURE } from './command-error.js';
+import type { AccountImport } from '../contracts/admin/accounts.routes.js';
 
 /** Where a command writes. */
 export interface Streams {
@@ -93,4 +96,62 @@ function countsIn(value: unknown): string | undefined {
     return `${kind}: ${shown.map(([name, count]) => `${name} ${String(count)}`).join(', ') || 'none'}`;
   });
   return groups.includes(undefined) || groups.length === 0 ? undefined : groups.join('; ');
+}
+
+/** A folder or file of the service, and not of another program. */
+const OF_THE_SERVICE = /^[a-z-]+(\/\d{4}-\d{2}-\d{2})?(\/[0-9a-f]{2}(\/[^/]+\.mp4)?)?$/;
+
+/** After the table of the differences. Throws where there is one. */
+export function reportDifferences({ examined, data, unread = [], advice }: StorageCheck, { out }: Streams): void {
+  if (advice !== undefined) out(`${visibleText(advice)}\n`);
+  out(unreadLines(unread));
+  refuseDifferences({ data, unread });
+  out(`storage and database agree: examined ${examined} rows and files\n`);
+}
+
+export function refuseDifferences({ data, unread = [] }: Pick<StorageCheck, 'data' | 'unread'>): void {
+  const differences = data.length === 1 ? '1 difference' : `${data.length} differences`;
+  const wrong = data.length === 0 ? [] : [`${differences} between storage and database`];
+  const missed = unread.filter(({ place }) => OF_THE_SERVICE.test(place));
+  if (missed.length > 0)
+    wrong.push(`${missed.length} of its places in the storage cannot be read, and were not compared`);
+  if (wrong.length > 0) throw new CommandError(wrong.join('; '), FAILURE);
+}
+
+/** After the table of the differences and their remedies. */
+export function reportRepair(repair: StorageRepair, { out }: Streams): void {
+  const { dryRun, unread = [], examined, fetchedAgain, removed, none } = repair;
+  const would = dryRun ? 'would be ' : '';
+  out(unreadLines(unread));
+  out(
+    `examined ${examined} rows and files: ${fetchedAgain} recordings ${would}fetched again, ${removed} files ${would}removed, ${none} differences left as they are\n`,
+  );
+}
+
+const unreadLines = (unread: readonly UnreadPlace[]): string =>
+  unread.length === 0
+    ? ''
+    : `not compared, because it cannot be read:\n${render({ data: unread.map(({ place, reason }) => ({ place, reason })) }, false)}`;
+
+/** Rows that a person reads on a terminal; `--json` has all that the service lists. */
+const SHOWN_ROWS = 50;
+
+/** The counts, and the rows that need a correction. */
+export function renderImport({ dryRun, rows, created, exists, conflict, invalid, data }: AccountImport): string {
+  const bad = data.filter(({ violations }) => violations !== undefined);
+  const shown = bad.slice(0, SHOWN_ROWS).map(({ line, result, accountName, violations = [] }) => ({
+    line,
+    result,
+    account: accountName ?? '-',
+    reason: violations.map(({ message }) => message).join('; '),
+  }));
+  const rest = invalid + conflict - shown.length;
+  return [
+    shown.length === 0 ? '' : render({ data: shown }, false),
+    rest === 0 ? '' : `and ${rest} more: --json lists up to 1,000\n`,
+    visibleText(
+      `${rows} rows: ${created} ${dryRun ? 'would be created' : 'created'}, ${exists} exist, ${conflict} in conflict, ${invalid} invalid`,
+    ),
+    '\n',
+  ].join('');
 }

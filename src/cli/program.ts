@@ -1,41 +1,83 @@
+import { type AddHelpTextContext, Command, CommanderError, Option } from 'commander';
+import { CommandError, FAILURE, SUCCESS, USAGE } from './command-error.js';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { type AddHelpTextContext, Command, CommanderError } from 'commander';
 import { findLocalService, type LocalService } from '../core/config/local-service.js';
-import { AdminCallError, type AdminCall, type AdminClient } from './admin-client.js';
+import { type AdminCall, AdminCallError, type AdminClient } from './admin-client.js';
 import type { ApiRoute } from '../contracts/common/api-contract.js';
-import { NDJSON_TYPE } from '../contracts/common/list-forms.js';
+import { NDJSON_TYPE } from '../contracts/common/csv.js';
 import { ADMIN_ROUTES, type AdminRouteName } from '../contracts/admin/admin.api.js';
-import type { Attention } from '../contracts/admin/attention.dto.js';
+import type { Attention } from '../contracts/admin/attention.routes.js';
 import type { HistoryEntry } from '../contracts/admin/history.dto.js';
 import type { List } from '../contracts/admin/list.dto.js';
-import type { SearchResults } from '../contracts/admin/search.dto.js';
-import type { StorageCheck, StorageRepair } from '../contracts/admin/storage.dto.js';
+import type { SearchResults } from '../contracts/admin/search.routes.js';
+import type { StorageCheck, StorageRepair } from '../contracts/admin/storage.routes.js';
 import { visibleOutput, visibleText } from '../core/text/visible-text.js';
 import { summarise } from '../contracts/common/violation.js';
-import type { Exchange, ExchangeDetail, ExchangeList } from '../contracts/admin/exchange.dto.js';
-import type { ReplayedExchange, ReplayedExchanges } from '../contracts/admin/replay.dto.js';
+import type {
+  Exchange,
+  ExchangeDetail,
+  ExchangeList,
+  ReplayedExchange,
+  ReplayedExchanges,
+} from '../contracts/admin/exchanges.routes.js';
 import {
   exchangeLine,
   renderExchange,
   renderExchanges,
+  renderHistory,
   renderReplay,
   renderReplays,
-  renderHistory,
+  tailExchanges,
 } from './exchange-output.js';
-import { tailExchanges } from './exchange-tail.js';
-import { CommandError, FAILURE, SUCCESS, USAGE } from './command-error.js';
-import { COMMAND_GROUPS } from './commands.js';
+import { BUNDLE_FILE, COMMAND_GROUPS, failureOf, renderAttention, storeBundle } from './commands.js';
 import { addDatabaseCommands } from './database-commands.js';
-import { failureOf, renderAttention } from './doctor.js';
 import { argumentsOf, inCommandWords, optionsOf, pathOptionsOf } from './options.js';
-import { BUNDLE_FILE, storeBundle } from './hold-bundle.js';
-import { exactValue, render, type Streams } from './output.js';
-import { renderImport } from './account-import-output.js';
+import {
+  exactValue,
+  refuseDifferences,
+  render,
+  renderImport,
+  reportDifferences,
+  reportRepair,
+  type Streams,
+} from './output.js';
 import { addImportOptions, importFolder } from './recording-import.js';
-import { addRemovedCommands, refuseRepair } from './removed-commands.js';
-import { refuseDifferences, reportDifferences, reportRepair } from './storage-output.js';
 import { addTargetOptions, targetOf, type TargetOptions } from './service-target.js';
+
+const page = (name: string): string => `docs/guides/${name}.md, which the service serves at /docs/guides/${name}`;
+
+const BACKUP = `PostgreSQL's own tools back up and restore the database: read ${page('backup')}`;
+const CELLS = `a hauler stays in its cell: read ${page('cells')}`;
+
+/** Commands of version 0.2 that are gone, by their group, with what to do instead. */
+const REMOVED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  '': { backup: BACKUP, restore: BACKUP },
+  hauler: { export: CELLS, import: CELLS, release: CELLS, unlock: CELLS },
+  retention: { preview: `retention set --dry-run shows what a setting would delete: read ${page('holds')}` },
+};
+
+/** Adds those of a group. They are in no help, and are refused whatever their arguments and options are. */
+function addRemovedCommands(group: Command, name = ''): void {
+  for (const [word, advice] of Object.entries(REMOVED[name] ?? {})) {
+    group
+      .command(word, { hidden: true })
+      .allowUnknownOption()
+      .allowExcessArguments()
+      .helpOption(false)
+      .action(() => {
+        throw new CommandError(`${`${name} ${word}`.trim()} is no command any more: ${advice}`, FAILURE);
+      });
+  }
+}
+
+/** Two checks repaired with an option. */
+function refuseRepair(command: Command): void {
+  command.addOption(new Option('--repair').hideHelp()).on('option:repair', () => {
+    const advice = `storage repair does it, with --dry-run as its preview: read ${page('operator')}`;
+    throw new CommandError(`${command.name()} --repair is no command any more: ${advice}`, FAILURE);
+  });
+}
 
 interface GlobalOptions extends TargetOptions {
   readonly json?: boolean;

@@ -1,13 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { visibleOutput, visibleText } from '../core/text/visible-text.js';
-import { UsageError } from './command-files.js';
-import { FORMATS, type Format, type Options, readOptions, USAGE } from './command-line.js';
+import { type Format, FORMATS, type Options, readOptions, USAGE, UsageError } from './command-line.js';
 import { httpTransport } from './http-transport.js';
-import { htmlReport } from './report/html.js';
-import { junitReport } from './report/junit.js';
+import { htmlReport, junitReport, textReport } from './report/formats.js';
 import { exitCodeOf, type Report, reportOf, withOperation } from './report/report.js';
-import { textReport } from './report/text.js';
 import { checkCalls } from './client/client-rule.js';
 import { recordCalls } from './client/listener.js';
 import { CLIENT_ROLES, ROLES, SERVER_ROLES } from './roles.js';

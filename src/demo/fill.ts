@@ -1,6 +1,6 @@
 import type { ResolvedEnv } from '../core/config/env.js';
 import { TOPIC_NAMES, type TopicName } from '../contracts/webhooks/topics.values.js';
-import type { ExchangeList } from '../contracts/admin/exchange.dto.js';
+import type { ExchangeList } from '../contracts/admin/exchanges.routes.js';
 import { DemoPartner, eventually, messageOf, timeOf } from './calls.js';
 import { DEMO, DEMO_SITE_DATA, QUARRY, quarryData } from './demo-data.js';
 import { storedSecrets, storeSecrets } from './demo-keys.js';
@@ -20,8 +20,8 @@ import {
   refusalsOf,
   STORY,
   TAKEN_NAMES,
-  type TicketStory,
   ticketsOf,
+  type TicketStory,
   unknownMaterial,
 } from './pushes.rules.js';
 import { RECEIVER_PATH } from './received-webhooks.js';

@@ -1,8 +1,51 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Pool } from '../core/database/pool.js';
+import { onlyRow, type Sql } from '../core/database/sql.js';
 import type { ResolvedEnv } from '../core/config/env.js';
 import { messageOf } from './calls.js';
 import { fillDemo } from './fill.js';
-import { oneAtATime } from './one-at-a-time.js';
 import { type Demo, seedDemo } from './seed.js';
+
+/** An arbitrary number: all instances use the same advisory lock. */
+const DEMO_LOCK = 4_867_391_251;
+const RETRY_MS = 500;
+/** Longer than any fill. */
+const IDLE_MS = 300_000;
+
+/**
+ * Runs `work` while no other instance on this database does. As for migrations, a transaction of a connection of its own holds the
+ * lock, because a pooler may give a session to others. Undefined if `signal` was aborted before.
+ */
+export async function oneAtATime<T>(
+  databaseUrl: string,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  const pool = new Pool({
+    databaseUrl,
+    applicationName: 'haulbridge demo',
+    connections: 1,
+    connectTimeoutMs: 10_000,
+    statementTimeoutMs: 10_000,
+    transactionIdleMs: IDLE_MS,
+    isPipelined: false,
+    idleMs: 0,
+  });
+  const attempt = async (transaction: Sql) => {
+    const sql = `SELECT pg_try_advisory_xact_lock(${DEMO_LOCK}) AS locked`;
+    if (!onlyRow(await transaction.query<{ locked: boolean }>(sql)).locked) return undefined;
+    return { result: await work() };
+  };
+  try {
+    for (; !signal.aborted; await delay(RETRY_MS, undefined, { signal })) {
+      const done = await pool.transaction(attempt, { attempts: 1 });
+      if (done !== undefined) return done.result;
+    }
+    return undefined;
+  } finally {
+    await pool.close();
+  }
+}
 
 export interface MadeDemo {
   /** What the examples need; undefined if not even that could be made. */

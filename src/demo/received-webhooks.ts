@@ -2,13 +2,13 @@ import { timingSafeEqual } from 'node:crypto';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Application, Request } from 'express';
 import type { Env } from '../core/config/env.js';
-import { type EventData, filled, type SentTopic, SENT_TOPICS, topicOf } from '../contracts/webhooks/topics.values.js';
+import { type EventData, filled, SENT_TOPICS, type SentTopic, topicOf } from '../contracts/webhooks/topics.values.js';
 import { AppError } from '../core/errors/app-error.js';
 import { readBytesWithoutKey } from '../core/http/body-reader.js';
 import { readJsonText } from '../core/http/json-body.js';
 import { html, LONE_PAGE_HEADERS, page } from '../core/http/lone-page.js';
 import { requireRead } from '../core/http/serve-folder.js';
-import { signatureHeaders } from '../webhooks/secrets.js';
+import { signatureHeaders } from '../webhooks/endpoint.rules.js';
 import { storedSecrets } from './demo-keys.js';
 
 export const RECEIVER_PATH = '/demo/webhooks';

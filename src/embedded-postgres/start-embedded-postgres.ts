@@ -1,11 +1,10 @@
 import { statfsSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import pg from 'pg';
 import { findBinaries } from './binaries.js';
-import { DATABASE_USER, openDataFolder } from './data-folder.js';
-import { lockFolder } from './folder-lock.js';
+import { DATABASE_USER, lockFolder, openDataFolder } from './data-folder.js';
 import { chooseUser } from './owner.js';
 import { stopOrphan } from './postmaster.js';
 import { Server, type ServerOptions, type SupervisorLog } from './server.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Reference } from '../contracts/common/references.js';
 import { minUuidv7Of, timeOfUuidv7 } from '../core/database/uuid.js';
-import { shownReferences, storedReferences } from './exchange-references.rules.js';
+import { shownReferences, storedReferences } from './references.rules.js';
 import { type ExchangeListRow, ExchangesRepository } from './exchanges.repository.js';
 
 /** A call whose answer does not say what was decided: it was lost after the commit, or the caller did not wait for it. */

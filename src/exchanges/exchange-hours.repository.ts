@@ -4,8 +4,7 @@ import type { InterfaceName } from '../contracts/common/interfaces.values.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { Database } from '../core/database/database.js';
 import { minUuidv7Of, timeOfUuidv7 } from '../core/database/uuid.js';
-import type { ExchangeFilter } from './exchange-list.sql.js';
-import { IS_FAILED, REASON } from './exchange-reason.sql.js';
+import { type ExchangeFilter, IS_FAILED, REASON } from './exchange-list.sql.js';
 import { NONE } from './exchange-tally.sql.js';
 import type { Direction } from './exchange-record.js';
 

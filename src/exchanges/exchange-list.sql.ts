@@ -1,9 +1,19 @@
-import { INTERFACES, type InterfaceName } from '../contracts/common/interfaces.values.js';
+import { type InterfaceName, INTERFACES } from '../contracts/common/interfaces.values.js';
 import type { Reference } from '../contracts/common/references.js';
 import { minUuidv7Of } from '../core/database/uuid.js';
 import type { Direction } from './exchange-record.js';
-import { IS_FAILED, REASON, REASON_COLUMN } from './exchange-reason.sql.js';
-import { soughtElement } from './exchange-references.rules.js';
+import { soughtElement } from './references.rules.js';
+
+/** Exchanges that were refused, failed or have no response. The indexes have this condition and the expression below. */
+export const IS_FAILED = '(status >= 400 OR status = 0 OR failure IS NOT NULL)';
+
+/** Why: the codes of what the service decided, the code of the answer, why there is no usable answer, or the status alone. */
+export const REASON = `(CASE
+  WHEN status >= 400 THEN coalesce(substring(result from '^\\d{3} (.+)$'), error_code, failure, 'http-' || status::text)
+  ELSE coalesce(failure, 'no-response') END)`;
+
+/** The column of a list; null of an exchange that succeeded. */
+export const REASON_COLUMN = `CASE WHEN ${IS_FAILED} THEN ${REASON} END AS reason`;
 
 export interface ExchangeFilter {
   readonly direction?: Direction | undefined;

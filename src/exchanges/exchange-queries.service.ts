@@ -6,27 +6,27 @@ import {
   type ExchangeBody,
   type ExchangeDetail,
   type ExchangeList,
+  ExchangeQuery,
   type ExplainedExchangeList,
-} from '../contracts/admin/exchange.dto.js';
-import { ExchangeQuery, PartnerExchangeQuery, ReplayExchangesRequest } from '../contracts/admin/exchange-query.dto.js';
+  PartnerExchangeQuery,
+  ReplayExchangesRequest,
+} from '../contracts/admin/exchanges.routes.js';
 import { fieldsOf } from '../contracts/common/fields/field.js';
 import { present } from '../contracts/common/present.js';
 import { DEFAULT_PAGE_SIZE } from '../contracts/common/pagination.dto.js';
 import type { Reference } from '../contracts/common/references.js';
 import { isUuid } from '../contracts/common/text.js';
-import { cursorOf, filtersOf, invalidCursor, partsOf } from '../core/database/cursor.js';
+import { cursorOf, filtersOf, invalidCursor, partsOf } from '../core/database/list-page.js';
 import { timeOfUuidv7 } from '../core/database/uuid.js';
 import { apiError } from '../core/errors/app-error.js';
 import { ExchangeDecisions } from './exchange-decisions.service.js';
 import { ExchangeLog } from './exchange-log.service.js';
-import { BASE64, REDACTED_FORM, TRUNCATED } from './body-cells.js';
+import { BASE64, REDACTED_FORM, TRUNCATED } from './exchange-row.js';
 import { type ExchangeListRow, ExchangesRepository, type FullExchangeRow } from './exchanges.repository.js';
-import { filterOf, refuseUnknown } from './exchange-filter.rules.js';
-import { shownReferences } from './exchange-references.rules.js';
-import { factsOf, type StoredPushes, ticketIdIn } from './explanation-facts.js';
-import { explain } from './explanation.rules.js';
+import { filterOf, refuseUnknown, traceOf } from './exchange-filter.rules.js';
+import { shownReferences } from './references.rules.js';
+import { explain, factsOf, type StoredPushes, ticketIdIn } from './explanation.rules.js';
 import { reasonSentence } from './reasons.rules.js';
-import { traceOf } from './trace.rules.js';
 import { redactBody } from './redaction.rules.js';
 
 /** Only exchanges of this key, or only calls to the partner of this connection. The hauler helps to find them. */

@@ -4,7 +4,7 @@ import {
   ExchangeReasonsQuery,
   type ExchangeSpans,
   ExchangeSpansQuery,
-} from '../contracts/admin/exchange-reason.dto.js';
+} from '../contracts/admin/exchanges.routes.js';
 import { fieldsOf } from '../contracts/common/fields/field.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { timeOfUuidv7 } from '../core/database/uuid.js';

@@ -12,10 +12,10 @@ import {
   LISTED,
   listSql,
   newestWithReferenceSql,
+  REASON_COLUMN,
   type Statement,
   withReferenceSql,
 } from './exchange-list.sql.js';
-import { REASON_COLUMN } from './exchange-reason.sql.js';
 import type { Direction } from './exchange-record.js';
 import { timeOfUuidv7 } from '../core/database/uuid.js';
 

@@ -14,14 +14,13 @@ import { rememberSiteFacts, SITE_LISTS, SiteFacts, siteFacts } from '../conforma
 import { SITE_SERVER } from '../conformance/site/site-server.js';
 import { listOf } from '../conformance/vision/vision-facts.js';
 import { VISION_SERVER } from '../conformance/vision/vision-server.js';
-import type { CheckedRule } from '../contracts/admin/connection-check.dto.js';
-import type { PartnerInterface } from '../contracts/admin/connection.dto.js';
+import type { CheckedRule, PartnerInterface } from '../contracts/admin/connections.routes.js';
 import type { ApiContract, ApiRoute } from '../contracts/common/api-contract.js';
 import { SITE_API } from '../contracts/site/site.api.js';
 import { VISION_API } from '../contracts/vision/vision.api.js';
 import { SealBrokenError } from './connection-keys.service.js';
 import type { ConnectionEntity } from './connection.entity.js';
-import { recordTooLarge, type PartnerAnswer } from './partner-answer.js';
+import { type PartnerAnswer, recordTooLarge } from './partner-answer.js';
 import { PartnerClient } from './partner-client.js';
 import { type FailureKind, PartnerFailure } from './partner-failure.js';
 

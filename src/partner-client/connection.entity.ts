@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { PartnerInterface } from '../contracts/admin/connection.dto.js';
+import type { PartnerInterface } from '../contracts/admin/connections.routes.js';
 import type { PartnerConnection } from './connections.repository.js';
 
 /**

@@ -3,7 +3,7 @@ import type {
   CreateConnectionRequest,
   PartnerInterface,
   UpdateConnectionRequest,
-} from '../contracts/admin/connection.dto.js';
+} from '../contracts/admin/connections.routes.js';
 import { withoutFinalSlashes } from '../contracts/common/text.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { type OutboundPolicy, resolvedUrlFault } from '../core/outbound/address-guard.js';

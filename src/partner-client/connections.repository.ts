@@ -1,4 +1,4 @@
-import type { ConnectionQuery, ConnectionRemoval } from '../contracts/admin/connection.dto.js';
+import type { ConnectionQuery, ConnectionRemoval } from '../contracts/admin/connections.routes.js';
 import type { SqlList } from '../core/database/list-page.js';
 import type { Sql } from '../core/database/sql.js';
 

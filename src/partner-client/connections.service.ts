@@ -7,7 +7,7 @@ import {
   ConnectionRemoval,
   type CreateConnectionRequest,
   type UpdateConnectionRequest,
-} from '../contracts/admin/connection.dto.js';
+} from '../contracts/admin/connections.routes.js';
 import type { List } from '../contracts/admin/list.dto.js';
 import { present } from '../contracts/common/present.js';
 import { Database } from '../core/database/database.js';

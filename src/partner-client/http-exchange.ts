@@ -4,8 +4,7 @@ import { HttpService } from '@nestjs/axios';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import axios, { AxiosError, type AxiosInstance, type AxiosRequestConfig, type RawAxiosResponseHeaders } from 'axios';
 import { type OutboundEnv, outboundPolicy } from '../core/outbound/address-guard.js';
-import { guardedAgents } from '../core/outbound/guarded-agents.js';
-import { isLenientHost } from '../core/outbound/lenient-hosts.js';
+import { guardedAgents, isLenientHost } from '../core/outbound/guarded-agents.js';
 import { networkFailure } from '../core/outbound/network-errors.js';
 import {
   failureName,

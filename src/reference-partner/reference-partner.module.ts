@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { WorkModule } from '../core/work/work.module.js';
+import { WorkModule } from '../core/work/work.service.js';
 import { StorageModule } from '../core/storage/storage.module.js';
 import { FaultyFiles } from './sandbox/faulty-files.js';
 import { PartnerClock } from './sandbox/partner-clock.js';

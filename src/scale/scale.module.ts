@@ -3,7 +3,7 @@ import { Database } from '../core/database/database.js';
 import { ExchangeDecisions } from '../exchanges/exchange-decisions.service.js';
 import { ExchangeQueries } from '../exchanges/exchange-queries.service.js';
 import { ScaleController } from './scale.controller.js';
-import { findPushDecisions } from './ticket-decisions.repository.js';
+import { findPushDecisions } from './ticket-list.repository.js';
 import { TicketHistory } from './ticket-history.service.js';
 import { TicketQueries } from './ticket-queries.js';
 import { TicketService } from './ticket.service.js';

@@ -3,7 +3,7 @@ import { type Difference, differences } from '../contracts/common/difference.val
 import { formatInstant } from '../contracts/common/instant.js';
 import { joinPath } from '../contracts/common/path.values.js';
 import { codePoints } from '../contracts/common/text.js';
-import type { CreateScaleTicketRequest, MaterialItem } from '../contracts/scale/scale.dto.js';
+import type { CreateScaleTicketRequest, MaterialItem } from '../contracts/scale/scale.api.js';
 import { maskSecrets } from '../core/observability/known-secrets.js';
 import { maskJson } from '../core/observability/redaction.js';
 import type { Flow, Ticket, TicketChanges } from './ticket.js';

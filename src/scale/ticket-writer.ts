@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { SCALE_API } from '../contracts/scale/scale.api.js';
-import { formatInstant, type Instant } from '../contracts/common/instant.js';
 import {
   type CreateScaleTicketResponse,
   RESULT_HEADER,
+  SCALE_API,
   type TicketResult,
   VERSION_HEADER,
-} from '../contracts/scale/scale.dto.js';
+} from '../contracts/scale/scale.api.js';
+import { formatInstant, type Instant } from '../contracts/common/instant.js';
 import { Database } from '../core/database/database.js';
 import type { Session } from '../core/database/session.js';
 import { LOCK_TIMEOUT_MS, withLockTimeout } from '../core/database/settle-batch.js';

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { TicketResult } from '../contracts/scale/scale.dto.js';
+import type { TicketResult } from '../contracts/scale/scale.api.js';
 import type { TicketChanges } from './ticket.js';
 
 /** A disposal ticket (decision 20), for reading; `ticket.repository.ts` writes it. */

@@ -1,6 +1,6 @@
 import { type Columns, instantSql, rowArrays, rowsSql } from '../core/database/sql.js';
 import type { Session } from '../core/database/session.js';
-import { awaitStandbys } from '../core/database/await-standbys.js';
+import { awaitStandbys } from '../core/database/local-commit.js';
 import {
   isLostStatement,
   isTransient,

@@ -1,5 +1,5 @@
 import type { Instant } from '../contracts/common/instant.js';
-import type { TicketResult } from '../contracts/scale/scale.dto.js';
+import type { TicketResult } from '../contracts/scale/scale.api.js';
 import {
   type Contents,
   type Direction,

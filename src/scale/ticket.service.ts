@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Gauge } from 'prom-client';
 import { REPLAYED_HEADER } from '../contracts/common/idempotency.js';
-import { type CreateScaleTicketRequest, RESULT_HEADER } from '../contracts/scale/scale.dto.js';
+import { type CreateScaleTicketRequest, RESULT_HEADER } from '../contracts/scale/scale.api.js';
 import { Batcher } from '../core/database/batcher.js';
 import { ContentionError, type Write } from '../core/database/settle-batch.js';
 import { AppError } from '../core/errors/app-error.js';

@@ -1,6 +1,6 @@
 import type { FieldChange } from '../contracts/admin/history.dto.js';
 import { type Instant, instantOf } from '../contracts/common/instant.js';
-import type { CreateScaleTicketRequest, MaterialItem, TicketResult } from '../contracts/scale/scale.dto.js';
+import type { CreateScaleTicketRequest, MaterialItem, TicketResult } from '../contracts/scale/scale.api.js';
 import { timeOfUuidv7, uuidv7 } from '../core/database/uuid.js';
 
 /** The two flows of a ticket (section 2.2). */

@@ -6,7 +6,7 @@ import {
   type Tonnage,
   type TonnageQuery,
   type TonnageRow,
-} from '../contracts/admin/report.dto.js';
+} from '../contracts/admin/tickets.routes.js';
 import { epochMillis } from '../contracts/common/instant.js';
 import { readTimeZone, timeZoneViolation } from '../contracts/common/time-zone.js';
 import { Database } from '../core/database/database.js';

@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { FootageFlow } from '../contracts/admin/footage.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
-import type { MaterialItem } from '../contracts/scale/scale.dto.js';
+import type { MaterialItem } from '../contracts/scale/scale.api.js';
 import { Database } from '../core/database/database.js';
 import { apiError } from '../core/errors/app-error.js';
 import { TicketEntity } from './ticket.entity.js';

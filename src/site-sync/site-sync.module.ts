@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { WorkModule } from '../core/work/work.module.js';
+import { WorkModule } from '../core/work/work.service.js';
 import { PartnerClientModule } from '../partner-client/partner-client.module.js';
 import { CatalogLists } from './catalog/catalog-lists.service.js';
 import { SiteSyncJob, SyncRetention } from './sync/site-sync.job.js';

@@ -1,7 +1,5 @@
-import type { WebhookEndpointRemoval } from '../contracts/admin/webhook-endpoint.dto.js';
-import type { WebhookDeliveryQuery } from '../contracts/admin/webhook-delivery.dto.js';
-import type { DeliveryStatus } from '../contracts/webhooks/delivery.values.js';
-import type { DeliveryReason } from '../contracts/webhooks/delivery.values.js';
+import type { WebhookDeliveryQuery, WebhookEndpointRemoval } from '../contracts/admin/webhooks.routes.js';
+import type { DeliveryReason, DeliveryStatus } from '../contracts/webhooks/delivery.values.js';
 import type { EventData, SentTopic } from '../contracts/webhooks/topics.values.js';
 import type { SqlList } from '../core/database/list-page.js';
 import type { Sql } from '../core/database/sql.js';

@@ -6,7 +6,7 @@ import {
   type RetryWebhookDeliveries,
   WebhookDelivery,
   type WebhookDeliveryQuery,
-} from '../contracts/admin/webhook-delivery.dto.js';
+} from '../contracts/admin/webhooks.routes.js';
 import { present } from '../contracts/common/present.js';
 import { Database } from '../core/database/database.js';
 import { listPage } from '../core/database/list-page.js';
@@ -22,7 +22,7 @@ import {
 } from './deliveries.repository.js';
 import { OPERATOR } from './endpoint.rules.js';
 import { findEndpoint } from './endpoints.repository.js';
-import { standardBody } from './messages.rules.js';
+import { standardBody } from './delivery.rules.js';
 
 /** What was delivered, and the way back from a final state. */
 @Injectable()

@@ -1,4 +1,4 @@
-import type { DisabledReason, WebhookFormat } from '../contracts/admin/webhook-endpoint.dto.js';
+import type { DisabledReason, WebhookFormat } from '../contracts/admin/webhooks.routes.js';
 import type { DeliveryReason } from '../contracts/webhooks/delivery.values.js';
 import type { TopicName } from '../contracts/webhooks/topics.values.js';
 import type { SqlList } from '../core/database/list-page.js';

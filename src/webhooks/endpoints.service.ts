@@ -3,17 +3,17 @@ import type { Principal } from '../core/http/principal.js';
 import { ENV, type ResolvedEnv } from '../core/config/env.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { List, ListQuery } from '../contracts/admin/list.dto.js';
-import type { WebhookDelivery } from '../contracts/admin/webhook-delivery.dto.js';
 import {
   type ChangeWebhookEndpoint,
   type CreateWebhookEndpoint,
   DEFAULT_SECRET_OVERLAP_SECONDS,
   type IssuedWebhookEndpoint,
   type RotateWebhookSecret,
+  type WebhookDelivery,
   WebhookEndpoint,
   type WebhookEndpointQuery,
   type WebhookEndpointRemoval,
-} from '../contracts/admin/webhook-endpoint.dto.js';
+} from '../contracts/admin/webhooks.routes.js';
 import { present } from '../contracts/common/present.js';
 import { Database } from '../core/database/database.js';
 import { listPage } from '../core/database/list-page.js';
@@ -30,6 +30,7 @@ import {
   endpointViolations,
   MAX_ENDPOINTS,
   MAX_OWN_ENDPOINTS,
+  newSecret,
   OPERATOR,
   shownAddress,
   topicsOf,
@@ -46,7 +47,6 @@ import {
   replaceSecret,
   updateEndpoint,
 } from './endpoints.repository.js';
-import { newSecret } from './secrets.js';
 
 /** Webhook endpoints, of the operator and of partners. Each call has a scope, and reaches no endpoint outside of it. */
 @Injectable()

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { SyncRun } from '../../src/contracts/admin/sync-run.dto.js';
+import type { SyncRun } from '../../src/contracts/admin/sync-runs.routes.js';
 import { type BenchDatabase, startDatabase } from './database.js';
 import { processorMs, rssMb, type Service, startPeer, startService } from './processes.js';
 import { report, type Row } from './report.js';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Attention } from '../../src/contracts/admin/attention.dto.js';
+import type { Attention } from '../../src/contracts/admin/attention.routes.js';
 import { eventually } from '../support/eventually.js';
 import { reportFigures } from '../support/faults.js';
 import { Cluster } from './failover/cluster.js';
@@ -10,7 +10,7 @@ import { Load } from './failover/load.js';
 import { requireFailoverPrograms } from './failover/programs.js';
 import { Scene } from './failover/scene.js';
 import { loggedErrors, verdictOf } from './failover/verdict.js';
-import { outageSince, type Outage, type Watch, watchPath, watchReadiness } from './failover/watch.js';
+import { type Outage, outageSince, type Watch, watchPath, watchReadiness } from './failover/watch.js';
 
 /** The promise. */
 const TAKEN_WITHIN_MS = 5_000;

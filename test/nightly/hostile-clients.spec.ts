@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { ContinuousResponse } from '../../src/contracts/vision/vision.dto.js';
+import type { ContinuousResponse } from '../../src/contracts/vision/vision.api.js';
 import { type BuiltService, liveMemory, peakMemory, resetPeakMemory, startService } from '../support/built-service.js';
 import { eventually } from '../support/eventually.js';
 import { reportFigures } from '../support/faults.js';

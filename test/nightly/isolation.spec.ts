@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import type { WebhookEndpoint } from '../../src/contracts/admin/webhook-endpoint.dto.js';
+import type { WebhookEndpoint } from '../../src/contracts/admin/webhooks.routes.js';
 import { TicketWriter } from '../../src/scale/ticket-writer.js';
 import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { SyncRun } from '../../src/contracts/admin/sync-run.dto.js';
+import type { SyncRun } from '../../src/contracts/admin/sync-runs.routes.js';
 import { type BuiltService, peakMemory, startService } from '../support/built-service.js';
 import { Crowd } from './crowd.js';
 import { eventually } from '../support/eventually.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { cursorOf, filtersOf } from '../../src/core/database/cursor.js';
+import { cursorOf, filtersOf } from '../../src/core/database/list-page.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { reportFigures } from '../support/faults.js';

@@ -1,4 +1,4 @@
-import type { Exchange, ExchangeDetail, ExchangeList } from '../../src/contracts/admin/exchange.dto.js';
+import type { Exchange, ExchangeDetail, ExchangeList } from '../../src/contracts/admin/exchanges.routes.js';
 import { ExchangeLog } from '../../src/exchanges/exchange-log.service.js';
 import type { TestApp } from './app.js';
 import type { Reply } from './http.js';

@@ -1,6 +1,6 @@
 import type { DtoClass } from '../../src/contracts/common/fields/field.js';
 import { isJsonObject } from '../../src/contracts/common/json.js';
-import type { Recording } from '../../src/contracts/vision/vision.dto.js';
+import type { Recording } from '../../src/contracts/vision/vision.api.js';
 import { ELEMENT_LISTS, type ListedPage, ListReader } from '../../src/vision/client/read-list.rules.js';
 
 /** A page with its elements, of a body in memory. */

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CatalogKiosk, CatalogMaterial, CatalogSite } from '../../src/contracts/admin/catalog.dto.js';
-import type { QuarantinedRecord } from '../../src/contracts/admin/sync-refusal.dto.js';
-import type { SyncRun } from '../../src/contracts/admin/sync-run.dto.js';
+import type { CatalogKiosk, CatalogMaterial, CatalogSite } from '../../src/contracts/admin/catalog.routes.js';
+import type { QuarantinedRecord, SyncRun } from '../../src/contracts/admin/sync-runs.routes.js';
 import { WorkService } from '../../src/core/work/work.service.js';
 import { lockCatalog } from '../../src/site-sync/sync/catalog-sync.repository.js';
 import { SITE_SYNC_WORK } from '../../src/site-sync/sync/sync-runs.repository.js';

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { lockFolder } from '../../src/embedded-postgres/folder-lock.js';
+import { lockFolder } from '../../src/embedded-postgres/data-folder.js';
 import { stopOrphan } from '../../src/embedded-postgres/postmaster.js';
 import { startEmbeddedPostgres } from '../../src/embedded-postgres/start-embedded-postgres.js';
 import { migrate } from '../../src/core/database/migrate.js';

@@ -1,5 +1,5 @@
-import { CreateAccountRequest } from '../../contracts/account/account.dto.js';
-import { Account } from '../../contracts/admin/account.dto.js';
+import { CreateAccountRequest } from '../../contracts/account/account.api.js';
+import { Account } from '../../contracts/admin/accounts.routes.js';
 import { csvColumns } from '../../contracts/common/csv.js';
 import { readerOf } from '../../contracts/common/fields/field.js';
 import type { JsonObject } from '../../contracts/common/json.js';

@@ -1,4 +1,9 @@
+import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { PRIVATE_FILE } from '../../core/config/secret-files.js';
+import { AppError, invalid, unavailable } from '../../core/errors/app-error.js';
+import { makeFolder } from '../../core/storage/make-folder.js';
 import { Inject, Injectable } from '@nestjs/common';
 import { HaulersService } from '../../auth/haulers.service.js';
 import { ENV, type ResolvedEnv } from '../../core/config/env.js';
@@ -6,14 +11,55 @@ import {
   ACCOUNT_IMPORT_MAX_ROWS,
   type AccountImport,
   type AccountImportQuery,
-} from '../../contracts/admin/account-import.dto.js';
+} from '../../contracts/admin/accounts.routes.js';
 import { Semaphore } from '../../core/database/semaphore.js';
-import { AppError, invalid, unavailable } from '../../core/errors/app-error.js';
 import { csvRows, delimiterOf, utf8Bytes } from '../../core/http/csv-rows.js';
 import { columnsOf, type ReadRow, readRow } from './account-columns.rules.js';
-import { ImportBatches } from './import-batches.js';
-import { ImportReport } from './import-report.js';
-import { type SpooledFile, spooled } from './spooled-file.js';
+import { ImportBatches, ImportReport } from './import-batches.js';
+
+const HEAD_BYTES = 65_536;
+
+/** A file without a name: it can be read from its start several times, and is gone with the process. */
+interface SpooledFile {
+  readonly head: Buffer;
+  bytes(): AsyncIterable<Buffer>;
+}
+
+/** Writes all bytes to a file below `folder` before `work` reads them, because nothing may be done for a part of them. */
+async function spooled<T>(
+  folder: string,
+  bytes: AsyncIterable<Buffer>,
+  work: (file: SpooledFile) => Promise<T>,
+): Promise<T> {
+  const handle = await onDisk(() => openUnnamed(folder));
+  try {
+    for await (const chunk of bytes) await onDisk(() => handle.write(chunk));
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    return await work({
+      head: buffer.subarray(0, bytesRead),
+      bytes: () => handle.createReadStream({ start: 0, autoClose: false }) as AsyncIterable<Buffer>,
+    });
+  } finally {
+    await handle.close();
+  }
+}
+
+async function openUnnamed(folder: string): Promise<FileHandle> {
+  await makeFolder(folder);
+  const path = join(folder, `haulbridge-import-${randomUUID()}`);
+  const handle = await open(path, 'wx+', PRIVATE_FILE);
+  await unlink(path);
+  return handle;
+}
+
+async function onDisk<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    const reason = (cause as NodeJS.ErrnoException).code === 'ENOSPC' ? 'the disk is full' : 'the disk refuses it';
+    throw unavailable(`the file cannot be kept while it is read: ${reason}; nothing was imported`, { cause });
+  }
+}
 
 /** A dry run of a million rows needs 400 MB. */
 const MAX_RUNNING = 1;

@@ -1,5 +1,5 @@
 import type { StoredAction } from '../../auth/action-log.repository.js';
-import type { Action } from '../../contracts/admin/action.dto.js';
+import type { Action } from '../../contracts/admin/actions.routes.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { ApiRoute } from '../../contracts/common/api-contract.js';
 import { PARTNER_API } from '../../contracts/partner/partner.api.js';

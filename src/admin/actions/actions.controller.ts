@@ -1,10 +1,9 @@
 import { Controller, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { Route } from '../../auth/route.js';
-import { ActionQuery } from '../../contracts/admin/action.dto.js';
+import { ActionQuery } from '../../contracts/admin/actions.routes.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
-import { ActionExports } from './action-exports.service.js';
-import { NamedActions } from './actions.service.js';
+import { ActionExports, NamedActions } from './actions.service.js';
 
 /** The changes by admins and partners, of both sides. */
 @Controller()

@@ -5,7 +5,7 @@ import {
   type AttentionKind,
   SEVERITIES,
   type Severity,
-} from '../../contracts/admin/attention.dto.js';
+} from '../../contracts/admin/attention.routes.js';
 import { DELIVERY_REASONS } from '../../contracts/webhooks/delivery.values.js';
 import type { EventData, TopicName } from '../../contracts/webhooks/topics.values.js';
 import type { RefusedPushes } from '../../contracts/admin/overview.dto.js';

@@ -8,8 +8,8 @@ import {
   MAX_ATTENTION,
   SEVERITIES,
   type Severity,
-} from '../../contracts/admin/attention.dto.js';
-import type { Connection } from '../../contracts/admin/connection.dto.js';
+} from '../../contracts/admin/attention.routes.js';
+import type { Connection } from '../../contracts/admin/connections.routes.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { OWN_ATTENTION_KINDS, type OwnAttention } from '../../contracts/partner/own-attention.dto.js';
 import { Database } from '../../core/database/database.js';
@@ -22,6 +22,8 @@ import { WorkService } from '../../core/work/work.service.js';
 import { type Begins, beginsOf, type Notice, ownItems, ranked, sinceBegin, toItem } from './attention.rules.js';
 import { CHECKS, problemOf } from './problems.rules.js';
 import { type Check, CHECK_TIMEOUT_MS, commonChecks, HiddenBySettingError } from './checks.js';
+import { Gauge } from 'prom-client';
+import { Metrics } from '../../core/observability/metrics.js';
 
 /** One look serves all partners, and `/metrics`, for this time: none makes the service look again and again (decision 73). */
 const SHARED_MS = 10_000;
@@ -32,7 +34,7 @@ const MAX_COUNTED_AGE_MS = 60_000;
 const TOO_LONG = 'The check took too long: it waits for something that is locked or slow.';
 
 /** What was found, and which checks were made. */
-export interface Looked {
+interface Looked {
   readonly notices: readonly Notice[];
   readonly checked: readonly CheckedKind[];
 }
@@ -165,5 +167,23 @@ export class AttentionService {
       const result = { at, ok: false, reason, ...(bySetting ? { bySetting } : {}) };
       return { notices: [], checked: kinds.map((kind) => ({ kind, title: CHECKS[kind].title, ...result })) };
     }
+  }
+}
+
+/** Counts what needs attention, for one alert over all of it. */
+@Injectable()
+export class AttentionMetrics {
+  constructor(attention: AttentionService, { registry }: Metrics) {
+    const gauge = new Gauge({
+      name: 'attention_items',
+      help: 'What needs attention (GET /admin/v1/attention), by kind and severity; absent for a kind that could not be checked',
+      labelNames: ['kind', 'severity'],
+      registers: [registry],
+      collect: async () => {
+        const counts = await attention.count().catch(() => undefined);
+        gauge.reset();
+        for (const { kind, severity, items } of counts ?? []) gauge.set({ kind, severity }, items);
+      },
+    });
   }
 }

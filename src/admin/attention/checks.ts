@@ -1,5 +1,5 @@
 import { endingKeys } from '../../auth/api-key.repository.js';
-import type { AttentionKind } from '../../contracts/admin/attention.dto.js';
+import type { AttentionKind } from '../../contracts/admin/attention.routes.js';
 import type { Database } from '../../core/database/database.js';
 import { partitionsAhead } from '../../core/database/partitions.repository.js';
 import { PARTITIONED } from '../../core/database/partitions.rules.js';
@@ -18,7 +18,7 @@ import {
   replicationNotices,
   slotNotice,
   storageNotices,
-} from './operations.rules.js';
+} from './footage-attention.rules.js';
 import { databaseClock, standbys, synchronousNames, unreadSlots } from './replication.repository.js';
 
 const DAY_MS = 86_400_000;

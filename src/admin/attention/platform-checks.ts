@@ -18,8 +18,15 @@ import { troubledEndpoints } from '../../webhooks/endpoints.repository.js';
 import { absentNotice, callNotice, endpointNotice, type Notice, refusalNotice, runNotice } from './attention.rules.js';
 import { AttentionService } from './attention.service.js';
 import { type Check, HiddenBySettingError } from './checks.js';
-import { clipsNotice, heldNotice, lossNotice, riskNotice, unreadNotice } from './footage-attention.rules.js';
-import { outboundNotice, retentionNotice } from './operations.rules.js';
+import {
+  clipsNotice,
+  heldNotice,
+  lossNotice,
+  outboundNotice,
+  retentionNotice,
+  riskNotice,
+  unreadNotice,
+} from './footage-attention.rules.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -1,4 +1,4 @@
-import type { AttentionKind } from '../../contracts/admin/attention.dto.js';
+import type { AttentionKind } from '../../contracts/admin/attention.routes.js';
 
 interface Check {
   readonly title: string;

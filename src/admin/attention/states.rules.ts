@@ -1,4 +1,4 @@
-import type { AttentionKind } from '../../contracts/admin/attention.dto.js';
+import type { AttentionKind } from '../../contracts/admin/attention.routes.js';
 import type { EventData, TopicName } from '../../contracts/webhooks/topics.values.js';
 import type { Notice } from './attention.rules.js';
 

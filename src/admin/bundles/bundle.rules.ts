@@ -1,4 +1,4 @@
-import { BundledRecording, BundledView, type BundleProblem } from '../../contracts/admin/hold-bundle.dto.js';
+import { BundledRecording, BundledView, type BundleProblem } from '../../contracts/admin/holds.routes.js';
 import { present } from '../../contracts/common/present.js';
 import type { Published } from '../../core/storage/draft.js';
 import type { HeldRow, SeenRow } from './hold-bundle.repository.js';

@@ -1,6 +1,6 @@
-import type { ActionPerson } from '../../contracts/admin/action.dto.js';
-import type { HoldBundleQuery } from '../../contracts/admin/hold-bundle.dto.js';
-import { type Sql } from '../../core/database/sql.js';
+import type { ActionPerson } from '../../contracts/admin/actions.routes.js';
+import type { HoldBundleQuery } from '../../contracts/admin/holds.routes.js';
+import type { Sql } from '../../core/database/sql.js';
 import { isWithin } from '../../vision/holds/held.sql.js';
 import type { HoldRow } from '../../vision/holds/holds.repository.js';
 

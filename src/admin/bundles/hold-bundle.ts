@@ -1,5 +1,14 @@
-import type { BundledRecording, BundledView, HoldBundleQuery } from '../../contracts/admin/hold-bundle.dto.js';
-import type { HoldDetails } from '../../contracts/admin/hold.dto.js';
+import { createHash } from 'node:crypto';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ZipFile } from 'yazl';
+import type { Published } from '../../core/storage/draft.js';
+import type {
+  BundledRecording,
+  BundledView,
+  HoldBundleQuery,
+  HoldDetails,
+} from '../../contracts/admin/holds.routes.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import type { Database } from '../../core/database/database.js';
 import type { Storage } from '../../core/storage/storage.js';
@@ -7,7 +16,51 @@ import { ifNotStored } from '../../core/storage/storage-errors.js';
 import { recordingFile } from '../../vision/recordings/recording.rules.js';
 import { fileNameOf, toBundled, toSeen, type WrittenFile } from './bundle.rules.js';
 import { findActions, findBundle, type HeldRow } from './hold-bundle.repository.js';
-import type { ZipArchive } from './zip-archive.js';
+
+interface EntryOptions {
+  readonly mtime: Date;
+  /** Video is compressed already. */
+  readonly compress: boolean;
+}
+
+/**
+ * A ZIP archive that is sent while it is written, one entry after the other, with ZIP64 where it is needed. Nothing is read
+ * faster than the archive is received.
+ */
+export class ZipArchive {
+  private readonly zip = new ZipFile();
+
+  /** `signal` ends the entry that is being read. */
+  constructor(private readonly signal: AbortSignal) {}
+
+  get output(): Readable {
+    return this.zip.outputStream as Readable;
+  }
+
+  /** Returns the size and the SHA-256 of what was written. Rejects if the source fails: the archive has no end then. */
+  async add(name: string, source: Readable, options: EntryOptions): Promise<Published> {
+    const hash = createHash('sha256');
+    let size = 0;
+    const meter = new Transform({
+      transform(chunk: Buffer, _encoding, callback) {
+        hash.update(chunk);
+        size += chunk.length;
+        callback(null, chunk);
+      },
+    });
+    this.zip.addReadStream(meter, name, options);
+    await pipeline(source, meter, { signal: this.signal });
+    return { size, sha256: hash.digest('hex') };
+  }
+
+  addText(name: string, texts: Iterable<string> | AsyncIterable<string>, mtime: Date): Promise<Published> {
+    return this.add(name, Readable.from(texts, { objectMode: false }), { mtime, compress: true });
+  }
+
+  end(): void {
+    this.zip.end();
+  }
+}
 
 /** Rows of one read, and recordings whose views are read at once. */
 const BATCH = 500;
@@ -16,7 +69,7 @@ const VIEWS = ['recording.viewed', 'recording.downloaded', 'share.viewed'];
 const EXPORTED = 'hold.exported';
 const MANIFEST = 'manifest.json';
 
-export interface BundleSource {
+interface BundleSource {
   readonly database: Database;
   readonly storage: Storage;
 }

@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { actorOf, whoOf } from '../../auth/action-log.interceptor.js';
 import { ActionLog } from '../../auth/action-log.repository.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
-import { type HoldBundleQuery, MAX_BUNDLE_RECORDINGS } from '../../contracts/admin/hold-bundle.dto.js';
+import { type HoldBundleQuery, MAX_BUNDLE_RECORDINGS } from '../../contracts/admin/holds.routes.js';
 import { Database } from '../../core/database/database.js';
 import { apiError, invalid } from '../../core/errors/app-error.js';
 import { limitReader } from '../../core/http/send-file.js';
@@ -13,9 +13,8 @@ import type { HoldRow } from '../../vision/holds/holds.repository.js';
 import { Holds } from '../../vision/holds/holds.service.js';
 import { recordingFile } from '../../vision/recordings/recording.rules.js';
 import { bundleName } from './bundle.rules.js';
-import { type BundleFacts, HoldBundle } from './hold-bundle.js';
+import { type BundleFacts, HoldBundle, ZipArchive } from './hold-bundle.js';
 import { countBundle, findBundle } from './hold-bundle.repository.js';
-import { ZipArchive } from './zip-archive.js';
 
 /** What a hold keeps, as one archive that is made while it is sent. */
 @Injectable()

@@ -8,14 +8,12 @@ import {
   type Header,
   KIND_STATUS,
 } from '../../contracts/common/api-contract.js';
-import { BOM_PARAMETER, csvColumns, csvFormOf } from '../../contracts/common/csv.js';
+import { BOM_PARAMETER, CSV_TYPE, csvColumns, csvFormOf, NDJSON_TYPE } from '../../contracts/common/csv.js';
 import { ErrorResponse, PlainErrorResponse } from '../../contracts/common/error-body.dto.js';
 import { dryRunPlaceOf, failuresOf, FILE_HEADERS, jsonBodyOf, textHeader } from '../../contracts/common/failures.js';
-import { CSV_TYPE, NDJSON_TYPE } from '../../contracts/common/list-forms.js';
 import type { DtoClass } from '../../contracts/common/fields/field.js';
 import { IGNORED_FIELDS_HEADER } from '../../core/http/json-body.js';
-import { Schemas } from './schemas.js';
-import { type ShareableOperation, shareParts } from './shared-parts.js';
+import { Schemas, type ShareableOperation, shareParts } from './schemas.js';
 
 type SecurityScheme = NonNullable<NonNullable<OpenAPIObject['components']>['securitySchemes']>[string];
 type Headers = Readonly<Record<string, Header>>;

@@ -1,4 +1,4 @@
-import type { ErasureCounts } from '../../contracts/admin/erasure.dto.js';
+import type { ErasureCounts } from '../../contracts/admin/erasures.routes.js';
 import type { Sql } from '../../core/database/sql.js';
 import {
   type AccountValues,
@@ -9,8 +9,8 @@ import {
   type KeptPush,
   storePush,
 } from './account-erasure.repository.js';
-import { changesWithoutValues, withoutValues } from './erased-push.rules.js';
-import { countByReference, redactByReference } from './exchange-erasure.repository.js';
+import { changesWithoutValues, withoutValues } from './erasure.rules.js';
+import { countByReference, redactByReference } from './footage-erasure.repository.js';
 
 const BATCH = 500;
 

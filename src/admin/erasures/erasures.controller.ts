@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { actorOf } from '../../auth/action-log.interceptor.js';
 import { Route } from '../../auth/route.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
-import { CreateErasure, ErasureQuery } from '../../contracts/admin/erasure.dto.js';
+import { CreateErasure, ErasureQuery } from '../../contracts/admin/erasures.routes.js';
 import { IdParam } from '../../contracts/admin/list.dto.js';
 import { JsonBody } from '../../core/http/json-body.js';
 import { Erasures } from './erasures.service.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Erasure, ErasureCounts, ErasureQuery } from '../../contracts/admin/erasure.dto.js';
+import type { Erasure, ErasureCounts, ErasureQuery } from '../../contracts/admin/erasures.routes.js';
 import { Database } from '../../core/database/database.js';
 import { type ListPage, listPage } from '../../core/database/list-page.js';
 import { instantSql, type Sql } from '../../core/database/sql.js';

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ENV, type ResolvedEnv } from '../../core/config/env.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
-import type { CreateErasure, Erasure, ErasureCounts, ErasureQuery } from '../../contracts/admin/erasure.dto.js';
+import type { CreateErasure, Erasure, ErasureCounts, ErasureQuery } from '../../contracts/admin/erasures.routes.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import { Database } from '../../core/database/database.js';
 import type { Sql } from '../../core/database/sql.js';
@@ -14,8 +14,7 @@ import { eraseAccount } from './account-erasure.js';
 import { type AccountValues, findAccount, isAccount } from './account-erasure.repository.js';
 import { formViolations, type KeptDays, toErasureDto, toPreviewDto } from './erasure.rules.js';
 import { type ErasureRow, ErasuresRepository, type ErasureTarget } from './erasures.repository.js';
-import { namingFindings } from './finding-erasure.repository.js';
-import { countFootage, countFootageExchanges } from './footage-erasure.repository.js';
+import { countFootage, countFootageExchanges, namingFindings } from './footage-erasure.repository.js';
 
 /** The kind of work. */
 export const ERASE = 'erasures';

@@ -1,6 +1,81 @@
-import { type Sql } from '../../core/database/sql.js';
+import type { Sql } from '../../core/database/sql.js';
+import type { ErasureTarget } from './erasures.repository.js';
+import { isOfRange, isOfTruck } from './erasure.rules.js';
 import { isHeld, isWithin } from '../../vision/holds/held.sql.js';
 import { forgetDays, RECORDED_TIME, type RecordedTime } from '../../vision/recordings/coverage-days.repository.js';
+
+interface FindingPart {
+  readonly digest: string;
+  readonly raw: string;
+}
+
+/** The kept parts of the lists of a partner: at most 10,000. */
+function findParts(
+  database: Sql,
+  { hauler_id, connection_id }: Pick<ErasureTarget, 'hauler_id' | 'connection_id'>,
+): Promise<FindingPart[]> {
+  return database.query<FindingPart>(
+    'SELECT digest, raw FROM vision_findings WHERE hauler_id = $1 AND connection_id = $2 AND raw IS NOT NULL',
+    [hauler_id, connection_id],
+  );
+}
+
+/** The digests of findings whose kept part is of the truck and the range of the erasure, of whichever camera. */
+export async function namingFindings(database: Sql, target: ErasureTarget): Promise<string[]> {
+  const { truck_id: truckId, from, to } = target;
+  if (truckId === null || from === null || to === null) return [];
+  const parts = await findParts(database, target);
+  return parts.filter(({ raw }) => isOfTruck(raw, truckId) && isOfRange(raw, { from, to })).map(({ digest }) => digest);
+}
+
+/** The finding stays, with its place and reason. */
+export async function redactFindings(
+  database: Sql,
+  { hauler_id, connection_id }: Pick<ErasureTarget, 'hauler_id' | 'connection_id'>,
+  digests: readonly string[],
+): Promise<number> {
+  return database.change(
+    `UPDATE vision_findings SET raw = '[erased]'
+     WHERE hauler_id = $1 AND connection_id = $2 AND digest = ANY ($3::text[]) AND raw IS DISTINCT FROM '[erased]'`,
+    [hauler_id, connection_id, digests],
+  );
+}
+
+const body = (name: string): string =>
+  `${name}_body = CASE WHEN ${name}_body IS NOT NULL THEN '[erased]' END, ${name}_sha256 = NULL,
+   ${name}_form = CASE WHEN ${name}_body IS NOT NULL THEN 2 ELSE ${name}_form END`;
+
+/** Bodies, their digests and the given references. Headers have no data of customers; those of a file name it. */
+const REDACTED = `${body('request')}, ${body('response')}, ignored_fields = NULL,
+  refs = ARRAY(SELECT ref FROM unnest(refs) AS ref WHERE ref <> ALL ($2::text[]))`;
+
+/** Redacts the exchanges of a hauler with one of these references, in place. Returns how many. */
+export async function redactByReference(
+  database: Sql,
+  haulerId: string,
+  references: readonly string[],
+): Promise<number> {
+  return database.change(
+    `UPDATE exchanges SET ${REDACTED},
+       path = CASE WHEN refs && ARRAY(SELECT ref FROM unnest($2::text[]) AS ref WHERE ref LIKE 'recordingId:%')
+         THEN '/[erased]' ELSE path END
+     WHERE hauler_id = $1 AND refs && $2::text[]`,
+    [haulerId, references],
+  );
+}
+
+/** How many `redactByReference` would redact. */
+export async function countByReference(
+  database: Sql,
+  haulerId: string,
+  references: readonly string[],
+): Promise<number> {
+  const row = await database.only<{ count: number }>(
+    'SELECT count(*)::float8 AS count FROM exchanges WHERE hauler_id = $1 AND refs && $2::text[]',
+    [haulerId, references],
+  );
+  return row.count;
+}
 
 interface Key {
   readonly hauler_id: string;
@@ -14,7 +89,7 @@ export interface ErasedRecording extends Key {
 }
 
 /** The recordings that overlap the range of the erasure $2 of the hauler $1. */
-export const FOOTAGE_OF_ERASURE = `erasures AS erasure JOIN recordings AS r ON ${isWithin('r', 'erasure')}
+const FOOTAGE_OF_ERASURE = `erasures AS erasure JOIN recordings AS r ON ${isWithin('r', 'erasure')}
     AND r.start_time > erasure.start_time - interval '31 days'
   WHERE erasure.hauler_id = $1 AND erasure.id = $2`;
 

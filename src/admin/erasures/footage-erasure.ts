@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ErasureCounts } from '../../contracts/admin/erasure.dto.js';
+import type { ErasureCounts } from '../../contracts/admin/erasures.routes.js';
 import { Database } from '../../core/database/database.js';
 import type { Sql } from '../../core/database/sql.js';
 import { STORAGE, type Storage } from '../../core/storage/storage.js';
@@ -15,9 +15,14 @@ import {
 import type { Next, Run } from '../../core/work/run.js';
 import { sumOf } from './erasure.rules.js';
 import { type ErasureRow, ErasuresRepository } from './erasures.repository.js';
-import { redactByReference } from './exchange-erasure.repository.js';
-import { namingFindings, redactFindings } from './finding-erasure.repository.js';
-import { deleteRecording, type ErasedRecording, findFootage } from './footage-erasure.repository.js';
+import {
+  deleteRecording,
+  type ErasedRecording,
+  findFootage,
+  namingFindings,
+  redactByReference,
+  redactFindings,
+} from './footage-erasure.repository.js';
 
 export interface ErasureKey {
   readonly hauler_id: string;

@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
-import { WorkModule } from '../../core/work/work.module.js';
+import { WorkModule } from '../../core/work/work.service.js';
 import { HealthController } from './health.controller.js';
-import { InstanceMetrics } from './instance-metrics.js';
-import { PartitionMetrics } from './partition-metrics.js';
+import { InstanceMetrics, PartitionMetrics } from './instance-metrics.js';
 import { ReadinessService } from './readiness.service.js';
 
 @Module({

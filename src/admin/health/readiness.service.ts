@@ -1,7 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { Database } from '../../core/database/database.js';
 import { pendingMigrations } from '../../core/database/migrate.js';
-import { outageOf, outageSentence } from '../../core/database/outage.js';
+import { outageOf, outageSentence } from '../../core/database/reason.js';
 import { schemaFault } from '../../core/database/schema-faults.js';
 import type { Session } from '../../core/database/session.js';
 import { AppError, unavailable, withTimeout } from '../../core/errors/app-error.js';

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { ENV, type Env } from '../../core/config/env.js';
@@ -10,11 +11,35 @@ import { minUuidv7Of } from '../../core/database/uuid.js';
 import { invalid } from '../../core/errors/app-error.js';
 import { ExchangeReasonCounts } from '../../exchanges/exchange-reasons.service.js';
 import { TonnageReport } from '../../scale/tonnage.service.js';
-import { FootageSums } from '../../vision/coverage/footage-sums.service.js';
-import { type LocalDay, localDays } from '../../vision/coverage/local-days.rules.js';
-import { Kept } from './kept.js';
+import { FootageSums } from '../../vision/coverage/coverage-sums.service.js';
+import { type LocalDay, localDays } from '../../vision/coverage/coverage.rules.js';
 import { type Haulers, receivedBetween, type ReceivedRow } from './overview.repository.js';
 import { QuietSources } from './quiet.service.js';
+
+/** Reading takes at most this part of the time of one connection. */
+const MIN_TIMES = 20;
+
+/** Keeps what was read for some time: at least twenty times as long as it took to read. Callers at the same time share one reading. */
+class Kept {
+  private readonly values = new LRUCache<string, Promise<unknown>>({ max: 5_000 });
+
+  has(key: string): boolean {
+    return this.values.has(key);
+  }
+
+  get<T>(key: string, keepMs: number, read: () => Promise<T>): Promise<T> {
+    const kept = this.values.get(key) as Promise<T> | undefined;
+    if (kept !== undefined) return kept;
+    const begin = Date.now();
+    const value = read();
+    this.values.set(key, value);
+    value.then(
+      () => this.values.set(key, value, { ttl: Math.max(keepMs, MIN_TIMES * (Date.now() - begin)) }),
+      () => this.values.delete(key),
+    );
+    return value;
+  }
+}
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -1,4 +1,4 @@
-import type { LocalDay } from '../../vision/coverage/local-days.rules.js';
+import type { LocalDay } from '../../vision/coverage/coverage.rules.js';
 
 /** Milliseconds since the epoch. */
 export interface Span {

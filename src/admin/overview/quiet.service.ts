@@ -4,8 +4,8 @@ import { formatInstant } from '../../contracts/common/instant.js';
 import type { TimeZone } from '../../contracts/common/time-zone.js';
 import { Database } from '../../core/database/database.js';
 import { minUuidv7Of, timeOfUuidv7 } from '../../core/database/uuid.js';
-import { type FollowedCamera, FootageSums } from '../../vision/coverage/footage-sums.service.js';
-import { localDays } from '../../vision/coverage/local-days.rules.js';
+import { type FollowedCamera, FootageSums } from '../../vision/coverage/coverage-sums.service.js';
+import { localDays } from '../../vision/coverage/coverage.rules.js';
 import { activeSites, type Haulers, type IdRange, ticketsOfSites } from './overview.repository.js';
 import {
   footageChance,

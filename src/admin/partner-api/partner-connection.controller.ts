@@ -3,11 +3,9 @@ import type { Request } from 'express';
 import { principalOf } from '../../auth/caller.js';
 import { Route } from '../../auth/route.js';
 import { IdParam } from '../../contracts/admin/list.dto.js';
-import { RecordingFilters } from '../../contracts/admin/recording.dto.js';
-import { SyncChangeQuery } from '../../contracts/admin/sync-change.dto.js';
-import { QuarantineQuery } from '../../contracts/admin/sync-refusal.dto.js';
-import { SyncRunFilters } from '../../contracts/admin/sync-run.dto.js';
-import { TruckFilters } from '../../contracts/admin/video-subscription.dto.js';
+import { RecordingFilters } from '../../contracts/admin/recordings.routes.js';
+import { QuarantineQuery, SyncChangeQuery, SyncRunFilters } from '../../contracts/admin/sync-runs.routes.js';
+import { TruckFilters } from '../../contracts/admin/video-subscriptions.routes.js';
 import { VisionFindingFilters } from '../../contracts/admin/vision-finding.dto.js';
 import { Poke } from '../../contracts/partner/partner-webhooks.routes.js';
 import { PARTNER_API } from '../../contracts/partner/partner.api.js';
@@ -21,6 +19,9 @@ import { VideoSubscriptions } from '../../vision/continuous/subscriptions.servic
 import { DownloadRetry } from '../../vision/downloads/download-retry.service.js';
 import { Pokes } from '../../vision/pokes/pokes.service.js';
 import { Recordings } from '../../vision/recordings/recordings.service.js';
+import { DataSource } from 'typeorm';
+import { AttentionService } from '../attention/attention.service.js';
+import { findConnection } from '../../partner-client/connections.service.js';
 
 /** How the platform reads the partner of a connection. What another connection has does not exist for its key. */
 @Controller()
@@ -93,8 +94,25 @@ export class PartnerConnectionController {
   }
 }
 
-export function connectionOf(call: Call): { readonly haulerId: string; readonly connectionId: string } {
+function connectionOf(call: Call): { readonly haulerId: string; readonly connectionId: string } {
   const { haulerId, connectionId } = principalOf(call);
   if (haulerId !== null && connectionId !== null) return { haulerId, connectionId };
   throw apiError(PARTNER_API, 'notFound', 'this key is not that of a connection');
+}
+
+/** What needs attention of the connection of a key. */
+@Controller()
+export class PartnerAttentionController {
+  constructor(
+    private readonly attention: AttentionService,
+    private readonly dataSource: DataSource,
+  ) {}
+
+  @Route(PARTNER_API, 'getOwnAttention')
+  async get(@Req() { call }: Request) {
+    const { haulerId, connectionId } = connectionOf(call);
+    const connection = await findConnection(this.dataSource, haulerId, connectionId);
+    if (connection === undefined) throw apiError(PARTNER_API, 'notFound', 'the connection was deleted');
+    return this.attention.ofConnection(connection);
+  }
 }

@@ -1,19 +1,44 @@
 import { Controller, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { AccountQueries } from '../../accounts/account-queries.js';
 import { principalOf } from '../../auth/caller.js';
 import { Route } from '../../auth/route.js';
-import { AccountFilters } from '../../contracts/admin/account.dto.js';
-import { CatalogFilters } from '../../contracts/admin/catalog.dto.js';
+import { PartnerExchangeQuery } from '../../contracts/admin/exchanges.routes.js';
 import { IdParam, ListQuery } from '../../contracts/admin/list.dto.js';
-import { TicketFilters } from '../../contracts/admin/ticket.dto.js';
-import type { InterfaceName } from '../../contracts/common/interfaces.values.js';
 import { PARTNER_API } from '../../contracts/partner/partner.api.js';
+import { ExchangeQueries, type ExchangeScope } from '../../exchanges/exchange-queries.service.js';
+import type { Call } from '../../core/http/call.js';
+import { AccountQueries } from '../../accounts/account-queries.js';
+import { AccountFilters } from '../../contracts/admin/accounts.routes.js';
+import { CatalogFilters } from '../../contracts/admin/catalog.routes.js';
+import { TicketFilters } from '../../contracts/admin/tickets.routes.js';
+import type { InterfaceName } from '../../contracts/common/interfaces.values.js';
 import { apiError } from '../../core/errors/app-error.js';
 import { jsonText, streamedList } from '../../core/http/answer.js';
 import { TicketQueries } from '../../scale/ticket-queries.js';
 import { CatalogLists } from '../../site-sync/catalog/catalog-lists.service.js';
-import type { Call } from '../../core/http/call.js';
+
+/** The calls that were made with a key; for the key of a connection, those that we made to its partner. */
+@Controller()
+export class PartnerExchangesController {
+  constructor(private readonly exchanges: ExchangeQueries) {}
+
+  @Route(PARTNER_API, 'listOwnExchanges')
+  list(@Query() query: PartnerExchangeQuery, @Req() { call, query: sent }: Request) {
+    return this.exchanges.listOwn(query, Object.keys(sent), scopeOf(call));
+  }
+
+  @Route(PARTNER_API, 'getOwnExchange')
+  get(@Param() { id }: IdParam, @Req() { call }: Request) {
+    return this.exchanges.get(id, scopeOf(call));
+  }
+}
+
+function scopeOf(call: Call): ExchangeScope {
+  const { keyId, haulerId, connectionId } = principalOf(call);
+  if (keyId === null) throw new Error('the partner API needs a key');
+  const owner = haulerId === null ? {} : { haulerId };
+  return connectionId === null ? { ...owner, apiKeyId: keyId } : { ...owner, connectionId };
+}
 
 /** The handler sets headers only; Nest still sends what it returns. */
 const PASSTHROUGH = { passthrough: true };

@@ -2,7 +2,11 @@ import { Controller, Param, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { principalOf } from '../../auth/caller.js';
 import { Route } from '../../auth/route.js';
-import { AdvanceClockRequest, SandboxScenarioName, StartScenarioRequest } from '../../contracts/admin/sandbox.dto.js';
+import {
+  AdvanceClockRequest,
+  SandboxScenarioName,
+  StartScenarioRequest,
+} from '../../contracts/admin/sandbox.routes.js';
 import { PARTNER_API } from '../../contracts/partner/partner.api.js';
 import { JsonBody } from '../../core/http/json-body.js';
 import { ClockEvents } from '../../reference-partner/vision/clock-events.service.js';

@@ -4,7 +4,7 @@ import type {
   ActiveSandboxScenario,
   ActiveSandboxScenarios,
   StartScenarioRequest,
-} from '../../contracts/admin/sandbox.dto.js';
+} from '../../contracts/admin/sandbox.routes.js';
 import { ROUTE_INTERFACES, SCENARIO_ROUTES, type ScenarioRoute } from '../../contracts/sandbox/scenarios.js';
 import { type AppError, invalid } from '../../core/errors/app-error.js';
 import { routesOf, SandboxService } from '../../reference-partner/sandbox/sandbox.service.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { FoundKind } from '../../contracts/admin/search.dto.js';
+import type { FoundKind } from '../../contracts/admin/search.routes.js';
 import { Database } from '../../core/database/database.js';
 
 /** A thing that was found. Sentences are made of it in `search.rules.ts`. */

@@ -1,4 +1,4 @@
-import type { Found, FoundKind } from '../../contracts/admin/search.dto.js';
+import type { Found, FoundKind } from '../../contracts/admin/search.routes.js';
 import type { Reference, ReferenceKind } from '../../contracts/common/references.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { timeOfUuidv7 } from '../../core/database/uuid.js';

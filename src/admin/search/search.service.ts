@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { partPattern } from '../../accounts/account-search.js';
+import { partPattern } from '../../accounts/account-name.js';
 import { keyPrefix } from '../../auth/api-key.js';
 import { haulerNames } from '../../auth/haulers.repository.js';
-import type { Found, SearchResults } from '../../contracts/admin/search.dto.js';
+import type { Found, SearchResults } from '../../contracts/admin/search.routes.js';
 import { isUuid } from '../../contracts/common/text.js';
 import { Database } from '../../core/database/database.js';
 import { listedHaulers } from '../../core/database/hauler-limit.js';

@@ -1,5 +1,5 @@
 import type { FootageFlow } from '../../contracts/admin/footage.dto.js';
-import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
+import type { StoredRecording } from '../../contracts/admin/recordings.routes.js';
 import { Html, html, page } from '../../core/http/lone-page.js';
 import type { TicketContents } from '../../scale/weighed-tickets.js';
 

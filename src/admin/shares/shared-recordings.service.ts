@@ -1,14 +1,38 @@
-import { LONE_PAGE_HEADERS } from '../../core/http/lone-page.js';
 import { Injectable } from '@nestjs/common';
+import { WeighedTickets } from '../../scale/weighed-tickets.js';
+import { CatalogLists } from '../../site-sync/catalog/catalog-lists.service.js';
+import { Recordings } from '../../vision/recordings/recordings.service.js';
+import { askingPage, BROKEN_LINK_PAGE, type SharedFacts, sharedPage } from './shared-page.js';
+import { type OpenShare, SharesRepository } from './shares.repository.js';
+import { LONE_PAGE_HEADERS } from '../../core/http/lone-page.js';
 import type { Request, Response } from 'express';
 import { ActionLog } from '../../auth/action-log.repository.js';
 import { hashKey } from '../../auth/api-key.js';
-import { GuessLimit } from '../../auth/guess-limit.js';
+import { GuessLimit } from '../../auth/limits.js';
 import { AppError } from '../../core/errors/app-error.js';
-import { Recordings } from '../../vision/recordings/recordings.service.js';
-import { ShareContents } from './share-contents.service.js';
-import { askingPage, BROKEN_LINK_PAGE, sharedPage } from './shared-page.js';
-import { type OpenShare, SharesRepository } from './shares.repository.js';
+
+/** The recording, the ticket and the site of a link. */
+@Injectable()
+export class ShareContents {
+  constructor(
+    private readonly recordings: Recordings,
+    private readonly tickets: WeighedTickets,
+    private readonly catalog: CatalogLists,
+  ) {}
+
+  /** Undefined if the recording is gone. */
+  async read(share: OpenShare): Promise<Pick<SharedFacts, 'recording' | 'ticket' | 'siteName'> | undefined> {
+    const [recording] = await this.recordings.find([share.recording_id]);
+    if (recording === undefined) return undefined;
+    const ticket = share.ticket_id === null ? undefined : await this.tickets.contents(share.ticket_id);
+    const siteName = ticket && (await this.siteName(share.hauler_id, ticket.siteId));
+    return { recording, ticket, siteName };
+  }
+
+  private async siteName(haulerId: string, siteId: string): Promise<string | undefined> {
+    return (await this.catalog.sites({ haulerId, siteId, pageSize: 1 })).data[0]?.name;
+  }
+}
 
 /** Of the page and of its video. */
 const PRIVATE = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex, nofollow' };

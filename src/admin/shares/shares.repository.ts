@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ListQuery } from '../../contracts/admin/list.dto.js';
-import type { ShareQuery, ShareStatus } from '../../contracts/admin/share.dto.js';
+import type { ShareQuery, ShareStatus } from '../../contracts/admin/shares.routes.js';
 import { Database } from '../../core/database/database.js';
 import { type ListPage, listPage } from '../../core/database/list-page.js';
 

@@ -7,10 +7,10 @@ import {
   type CreatedRecordingShare,
   type CreateRecordingShare,
   RecordingShare,
+  SHARED_API,
   type ShareQuery,
   ShareRemoval,
-} from '../../contracts/admin/share.dto.js';
-import { SHARED_API } from '../../contracts/admin/shares.routes.js';
+} from '../../contracts/admin/shares.routes.js';
 import { epochMillis } from '../../contracts/common/instant.js';
 import { present } from '../../contracts/common/present.js';
 import { withoutFinalSlashes } from '../../contracts/common/text.js';

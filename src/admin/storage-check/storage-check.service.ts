@@ -6,15 +6,18 @@ import {
   type StorageCheck,
   type StorageCheckQuery,
   type StorageFinding,
-} from '../../contracts/admin/storage.dto.js';
+  type StorageRemedy,
+  type StorageRepair,
+  type StorageRepairRequest,
+} from '../../contracts/admin/storage.routes.js';
 import { Database } from '../../core/database/database.js';
 import { unavailable } from '../../core/errors/app-error.js';
 import { referenceInventories } from '../../reference-partner/vision/stored-videos.repository.js';
-import type { Inventory, InventoryFile } from '../../core/storage/inventory.repository.js';
+import { announcedFiles, type Inventory, type InventoryFile } from '../../core/storage/inventory.repository.js';
 import { ifNotStored, StorageUnavailableError, UnreadableError } from '../../core/storage/storage-errors.js';
 import { STORAGE, type Storage, type StoredFile } from '../../core/storage/storage.js';
-import { announcedFiles } from '../../core/storage/storing-files.repository.js';
 import { recordingInventory } from '../../vision/recordings/recordings.repository.js';
+import { RecordingContent } from '../../vision/downloads/recording-content.service.js';
 
 /** A file appears shortly before its row, so only an older file without a row is reported. */
 const MIN_AGE_MS = 10 * 60_000;
@@ -179,3 +182,52 @@ const isWithinUnread = (name: string, { unread }: StorageCheck): boolean =>
   unread.some(({ place }) => name === place || name.startsWith(`${place}/`));
 
 const idInName = (name: string): string => (name.split('/').at(-1) ?? '').replace(/\.[^.]*$/, '');
+
+/** Puts right what the comparison of the storage with the database finds. */
+@Injectable()
+export class StorageRepairs {
+  constructor(
+    private readonly checks: StorageChecks,
+    private readonly contents: RecordingContent,
+    @Inject(STORAGE) private readonly storage: Storage,
+  ) {}
+
+  /** With `dryRun` it changes nothing, and reports what it would do. */
+  async run({
+    checksums = false,
+    dryRun = false,
+    removeOrphans = false,
+  }: StorageRepairRequest): Promise<StorageRepair> {
+    const { examined, data, unread } = await this.checks.examine({ checksums });
+    const counts: Record<StorageRemedy, number> = { fetchedAgain: 0, removed: 0, none: 0 };
+    const repaired = [];
+    for (const finding of data) {
+      const remedy = remedyOf(finding, removeOrphans);
+      const isDone = dryRun || (await this.apply(finding, remedy));
+      const shown = isDone ? remedy : 'none';
+      counts[shown] += 1;
+      repaired.push({ ...finding, remedy: shown });
+    }
+    if (!dryRun && counts.fetchedAgain > 0) this.contents.fetchDue();
+    return { dryRun, examined, ...counts, data: repaired, unread };
+  }
+
+  /** Returns false if the row has changed in the meantime, or somebody stores the file. */
+  private async apply(finding: StorageFinding, remedy: StorageRemedy): Promise<boolean> {
+    if (remedy === 'fetchedAgain') return this.contents.fetchAgain(finding.id);
+    try {
+      if (remedy !== 'removed') return true;
+      if (!(await this.checks.isOrphan(finding))) return false;
+      await this.storage.delete(finding.file);
+    } catch (error) {
+      throw error instanceof StorageUnavailableError ? unavailable(error.message, { cause: error }) : error;
+    }
+    return true;
+  }
+}
+
+/** A file that differs stays: the partner may have no other. Files of the reference partner come from its own callers. */
+function remedyOf({ finding, table }: StorageFinding, removeOrphans: boolean): StorageRemedy {
+  if (finding === 'file-lost' && table === 'recordings') return 'fetchedAgain';
+  return finding === 'row-lost' && removeOrphans ? 'removed' : 'none';
+}

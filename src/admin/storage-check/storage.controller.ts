@@ -2,11 +2,10 @@ import { Controller, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { Route } from '../../auth/route.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
-import { StorageCheckQuery, StorageRepairRequest } from '../../contracts/admin/storage.dto.js';
+import { StorageCheckQuery, StorageRepairRequest } from '../../contracts/admin/storage.routes.js';
 import { JsonBody } from '../../core/http/json-body.js';
-import { longWork } from '../../core/http/long-work.js';
-import { StorageChecks } from './storage-check.service.js';
-import { StorageRepairs } from './storage-repair.service.js';
+import { longWork } from '../../core/http/answer.js';
+import { StorageChecks, StorageRepairs } from './storage-check.service.js';
 
 /** A million files take longer than a connection may be silent. */
 const PASSTHROUGH = { passthrough: true } as const;

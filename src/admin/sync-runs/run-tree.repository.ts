@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ListQuery } from '../../contracts/admin/list.dto.js';
-import { MAX_TREE_RECORDS } from '../../contracts/admin/sync-tree.dto.js';
+import { MAX_TREE_RECORDS } from '../../contracts/admin/sync-runs.routes.js';
 import { Database } from '../../core/database/database.js';
 import { type ListPage, listPage } from '../../core/database/list-page.js';
 import { minUuidv7Of } from '../../core/database/uuid.js';

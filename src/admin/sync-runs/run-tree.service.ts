@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { List, ListQuery } from '../../contracts/admin/list.dto.js';
-import type { SyncTreeRecord, SyncTreeSite, TicketUse } from '../../contracts/admin/sync-tree.dto.js';
+import type { SyncTreeRecord, SyncTreeSite, TicketUse } from '../../contracts/admin/sync-runs.routes.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { changedFields, SyncRunsService } from '../../site-sync/sync/sync-runs.service.js';
 import { MAX_TICKETS, NO_SITE, RunTreeRepository, type TreeRow } from './run-tree.repository.js';

@@ -1,4 +1,4 @@
-import type { SignInFault } from '../../contracts/admin/people.dto.js';
+import type { SignInFault } from '../../contracts/admin/sessions.routes.js';
 import type { NetworkCause } from '../../contracts/common/network-causes.values.js';
 import { networkCause } from '../../core/outbound/network-errors.js';
 import { ownField } from '../../contracts/common/json.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AdminCaller, Person } from '../../core/http/principal.js';
-import { AdminTokens } from '../admin-caller.js';
+import { AdminTokens } from '../caller.js';
 import { OidcClient } from './oidc-client.js';
 import { accessOf } from './role-mapping.rules.js';
 

@@ -3,8 +3,7 @@ import { type DtoClass, readerOf } from '../../contracts/common/fields/field.js'
 import type { Violation } from '../../contracts/common/violation.js';
 import { shown } from '../checks.js';
 import { notApplicable } from '../rule.js';
-import { jsonOf } from './call.js';
-import { callsOf, type ClientRule, everyCall, everyCallOf } from './client-rule.js';
+import { callsOf, type ClientRule, everyCall, everyCallOf, jsonOf } from './client-rule.js';
 
 type Assertion = Pick<ClientRule, 'title' | 'remedy' | 'check'>;
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Call, type Peer, type PeerAnswer, type Received, refusal } from './call.js';
+import { type Call, type Peer, type PeerAnswer, type Received, refusal } from './client-rule.js';
 
 export interface ListenOptions {
   readonly host: string;

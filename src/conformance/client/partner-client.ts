@@ -1,22 +1,24 @@
-import { ACCOUNT_API } from '../../contracts/account/account.api.js';
-import { CreateAccountRequest } from '../../contracts/account/account.dto.js';
+import { ACCOUNT_API, CreateAccountRequest } from '../../contracts/account/account.api.js';
 import { epochMillis, parseInstant } from '../../contracts/common/instant.js';
-import { SCALE_API } from '../../contracts/scale/scale.api.js';
-import { CreateScaleTicketRequest } from '../../contracts/scale/scale.dto.js';
+import { CreateScaleTicketRequest, SCALE_API } from '../../contracts/scale/scale.api.js';
 import { ownField } from '../../contracts/common/json.js';
 import { isJsonType } from '../exchange.js';
 import { failed, notProven, passed } from '../rule.js';
 import { fieldOfBody, type FieldRule, noOtherFields } from './body-fields.js';
-import { type Call, type CallLog, headersOf, jsonOf, soleHeader } from './call.js';
 import {
+  type Call,
+  type CallLog,
   callsOf,
   type CallVerdict,
   type ClientRole,
   type ClientRule,
   everyCall,
   faultedCalls,
+  headersOf,
   idempotencyKeyOf,
+  jsonOf,
   repeatsOf,
+  soleHeader,
   unknownRoutes,
 } from './client-rule.js';
 import { PlatformPeer } from './platform-peer.js';

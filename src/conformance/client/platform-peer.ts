@@ -1,12 +1,19 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { ACCOUNT_API } from '../../contracts/account/account.api.js';
-import { CreateAccountRequest } from '../../contracts/account/account.dto.js';
+import { ACCOUNT_API, CreateAccountRequest } from '../../contracts/account/account.api.js';
 import { isJsonObject } from '../../contracts/common/json.js';
 import { readerOf } from '../../contracts/common/fields/field.js';
 import type { Violation } from '../../contracts/common/violation.js';
-import { SCALE_API, unknownMaterial } from '../../contracts/scale/scale.api.js';
-import { CreateScaleTicketRequest } from '../../contracts/scale/scale.dto.js';
-import { type Call, json, jsonOf, type Peer, type PeerAnswer, type Received, refusal, soleHeader } from './call.js';
+import { CreateScaleTicketRequest, SCALE_API, unknownMaterial } from '../../contracts/scale/scale.api.js';
+import {
+  type Call,
+  json,
+  jsonOf,
+  type Peer,
+  type PeerAnswer,
+  type Received,
+  refusal,
+  soleHeader,
+} from './client-rule.js';
 
 const BODIES = { createTicket: CreateScaleTicketRequest, createAccount: CreateAccountRequest } as const;
 export type Operation = keyof typeof BODIES;

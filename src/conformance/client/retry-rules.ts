@@ -1,6 +1,5 @@
-import type { Call, CallLog } from './call.js';
+import { type Call, type CallLog, type ClientRule, everyCall, faultedCalls, repeatsOf } from './client-rule.js';
 import { type Operation, PLATFORM_FAULTS } from './platform-peer.js';
-import { type ClientRule, everyCall, faultedCalls, repeatsOf } from './client-rule.js';
 
 /** Rules about the repeats of a request that got an injected fault. */
 

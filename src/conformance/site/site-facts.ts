@@ -2,7 +2,7 @@ import { epochMillis, parseInstant } from '../../contracts/common/instant.js';
 import type { DtoClass } from '../../contracts/common/fields/field.js';
 import { isUuid } from '../../contracts/common/text.js';
 import { ListedIds } from './site-rules.js';
-import { isWithoutParent, Kiosk, Material, missingParent, Site } from '../../contracts/site/site.dto.js';
+import { isWithoutParent, Kiosk, Material, missingParent, Site } from '../../contracts/site/site.api.js';
 import { ownField } from '../../contracts/common/json.js';
 import { valueAt } from '../checks.js';
 import type { Exchange, KitAnswer } from '../exchange.js';

@@ -1,4 +1,4 @@
-import { MEASURE_UNITS } from '../../contracts/site/site.dto.js';
+import { MEASURE_UNITS } from '../../contracts/site/site.api.js';
 import { notApplicable, notProven, passedUnless, type Rule } from '../rule.js';
 import { siteFacts } from './site-facts.js';
 import { OPERATION } from './site-table.js';

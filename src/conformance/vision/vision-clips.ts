@@ -1,6 +1,6 @@
 import { epochMillis } from '../../contracts/common/instant.js';
 import { ownField } from '../../contracts/common/json.js';
-import { VIDEO_STATUSES } from '../../contracts/vision/vision.dto.js';
+import { VIDEO_STATUSES } from '../../contracts/vision/vision.api.js';
 import {
   declaredAsJson,
   type Form,
@@ -15,10 +15,9 @@ import {
   valueAt,
 } from '../checks.js';
 import { failed, notProven, passed, passedIf, passedUnless, type Rule } from '../rule.js';
-import { everyElement, queryValue } from './element-checks.js';
-import { elementsOf } from './vision-facts.js';
+import { everyElement, queryValue } from './vision-reading.js';
+import { elementsOf, rulesOfList } from './vision-facts.js';
 import { CLIP_FILE_RULES } from './vision-files.js';
-import { rulesOfList } from './list-rule.js';
 import { ELEMENT_RULES, ENVELOPE_RULES, VALUE_RULES } from './vision-lists.js';
 
 /** Rules of `POST /videos/requests`, and of the clip that it orders. */

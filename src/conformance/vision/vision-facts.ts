@@ -1,12 +1,73 @@
-import { VIDEO_LISTS } from '../../contracts/vision/vision.api.js';
-import { Recording, Video } from '../../contracts/vision/vision.dto.js';
+import type { Exchange } from '../exchange.js';
+import type { Exchanges, Rule, Verdict } from '../rule.js';
+import { Recording, Video, VIDEO_LISTS } from '../../contracts/vision/vision.api.js';
 import { ownField } from '../../contracts/common/json.js';
 import { valueAt } from '../checks.js';
-import type { Exchange } from '../exchange.js';
 import { RecordFacts } from '../facts.js';
 
+/** One declaration of a rule that several lists have. */
+
+/** The name of the request of a list: clips, recordings, and the clips of one request. */
+export type ListName = 'videos' | 'continuous' | 'clip';
+
+/** A value for each list that has the rule. */
+type PerList<T> = Readonly<Partial<Record<ListName, T>>>;
+
+export interface ListRule {
+  /** A list without an id does not have the rule. */
+  readonly id: PerList<string>;
+  readonly section: PerList<string> | string;
+  readonly severity: PerList<Rule['severity']> | Rule['severity'];
+  /** The other request that the rule is about: this follows the name of the list. */
+  readonly on?: string;
+  readonly needs?: readonly PerList<string>[];
+  readonly title: PerList<string> | string;
+  readonly remedy: PerList<string> | string;
+  readonly check: (exchange: Exchange, run: Exchanges, list: ListName) => Verdict | Promise<Verdict>;
+}
+
+/** The section of the answer, and that of the query. */
+export const ANSWER = { videos: '4.5', continuous: '2.6', clip: '4.5' } as const;
+export const QUERY = { videos: '4.5', continuous: '4.6', clip: '4.5' } as const;
+/** The rule that the answer has a list. */
+export const LISTED = { videos: 'VISION-005', continuous: 'VISION-105', clip: 'VISION-305' } as const;
+
+/** The ids of a rule that all lists have. */
+export const ids = (videos: string, continuous: string, clip: string): PerList<string> => ({
+  videos,
+  continuous,
+  clip,
+});
+
+const OPERATIONS = { videos: 'listVideos', continuous: 'listContinuous', clip: 'listVideos' } as const;
+
+const valueFor = <T extends string>(list: ListName, value: PerList<T> | T): T => {
+  const own = typeof value === 'object' ? value[list] : value;
+  if (own === undefined) throw new Error(`a rule of the list ${list} lacks a value for it`);
+  return own;
+};
+
+export const rulesOfList = (list: ListName, rules: readonly ListRule[]): Rule[] =>
+  rules.flatMap(({ id, section, severity, on = '', needs = [], title, remedy, check }) =>
+    id[list] === undefined
+      ? []
+      : [
+          {
+            id: id[list],
+            section: valueFor(list, section),
+            severity: valueFor(list, severity),
+            operation: OPERATIONS[list],
+            on: `${list}${on}`,
+            needs: needs.map((each) => valueFor(list, each)),
+            title: valueFor(list, title),
+            remedy: valueFor(list, remedy),
+            check: (exchange, run) => check(exchange, run, list),
+          },
+        ],
+  );
+
 /** Facts about a list of videos or recordings. */
-export interface ListFacts {
+interface ListFacts {
   readonly facts: RecordFacts;
   /** The elements without a fault. */
   readonly valid: readonly Recording[];

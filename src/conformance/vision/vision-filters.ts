@@ -1,5 +1,5 @@
 import { ownField } from '../../contracts/common/json.js';
-import type { Recording } from '../../contracts/vision/vision.dto.js';
+import type { Recording } from '../../contracts/vision/vision.api.js';
 import { shown, statusFault } from '../checks.js';
 import { type Exchange, UnprovenError } from '../exchange.js';
 import {
@@ -12,10 +12,8 @@ import {
   passedUnless,
   type Verdict,
 } from '../rule.js';
-import { differs, everyElement, everyListed, liesOutside, queryValue } from './element-checks.js';
-import { ANSWER, LISTED, type ListName, type ListRule, QUERY } from './list-rule.js';
-import { elementsOf, listFacts } from './vision-facts.js';
-import { countOf, readingOf } from './vision-reading.js';
+import { countOf, differs, everyElement, everyListed, liesOutside, queryValue, readingOf } from './vision-reading.js';
+import { ANSWER, elementsOf, LISTED, listFacts, type ListName, type ListRule, QUERY } from './vision-facts.js';
 
 /** Rules of lists with a filter: what a filter leaves out, what it must not leave out, and the totals of what it leaves. */
 

@@ -1,12 +1,11 @@
 import { epochMillis, parseInstant } from '../../contracts/common/instant.js';
 import { isJsonObject, ownField } from '../../contracts/common/json.js';
-import type { Recording } from '../../contracts/vision/vision.dto.js';
+import type { Recording } from '../../contracts/vision/vision.api.js';
 import { declaredAsJson, inJson, member, shown, smallEnough, TRUE } from '../checks.js';
 import type { Exchange } from '../exchange.js';
 import { failed, notApplicable, passed, passedUnless, type Verdict } from '../rule.js';
-import { differs, everyListed, noElements, onEveryPage } from './element-checks.js';
-import { ANSWER, ids, LISTED, type ListRule, QUERY } from './list-rule.js';
-import { elementsOf, listFacts, listOf } from './vision-facts.js';
+import { differs, everyListed, noElements, onEveryPage } from './vision-reading.js';
+import { ANSWER, elementsOf, ids, LISTED, listFacts, listOf, type ListRule, QUERY } from './vision-facts.js';
 
 /** Rules of an answer of `GET /videos` or `GET /videos/continuous`: its envelope and its elements. */
 

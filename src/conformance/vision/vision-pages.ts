@@ -2,8 +2,7 @@ import { isJsonObject, type JsonObject, ownField } from '../../contracts/common/
 import { hasStatus, shown, statusFault } from '../checks.js';
 import type { Exchange } from '../exchange.js';
 import { failed, notApplicable, notProven, passedIf, passedUnless, type Rule, type Verdict } from '../rule.js';
-import { ANSWER, LISTED, type ListRule, QUERY } from './list-rule.js';
-import { elementsOf, paginationOf } from './vision-facts.js';
+import { ANSWER, elementsOf, LISTED, type ListRule, paginationOf, QUERY } from './vision-facts.js';
 
 /** Rules of the pagination of an answer, and of the parameters `page` and `pageSize`. */
 

@@ -10,8 +10,7 @@ import {
   passedUnless,
   type Verdict,
 } from '../rule.js';
-import { LISTED, type ListName, type ListRule, QUERY } from './list-rule.js';
-import { elementsOf, listOf } from './vision-facts.js';
+import { elementsOf, LISTED, type ListName, listOf, type ListRule, QUERY } from './vision-facts.js';
 import {
   countOf,
   insideOf,
@@ -19,8 +18,8 @@ import {
   type Listed,
   promisedPages,
   type Reading,
-  readingOf,
   type ReadingName,
+  readingOf,
 } from './vision-reading.js';
 
 /** Rules of a list that is read twice, with all its pages: ids, order and totals. */

@@ -1,7 +1,7 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { Connection } from '../../contracts/admin/connection.dto.js';
-import type { Hauler } from '../../contracts/admin/hauler.dto.js';
+import type { Connection } from '../../contracts/admin/connections.routes.js';
+import type { Hauler } from '../../contracts/admin/haulers.routes.js';
 import { type Loaded, useAll } from './load.js';
 import { useSession } from './session.js';
 

@@ -1,4 +1,4 @@
-import type { SessionView } from '../../contracts/admin/session-view.dto.js';
+import type { SessionView } from '../../contracts/admin/sessions.routes.js';
 import { type AdminRole, includesRole } from '../../contracts/common/roles.values.js';
 import { createContext } from 'preact';
 import { useContext, useLayoutEffect, useState } from 'preact/hooks';

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
-import type { Attention, AttentionItem } from '../../contracts/admin/attention.dto.js';
+import type { Attention, AttentionItem } from '../../contracts/admin/attention.routes.js';
 import { send } from '../client/api.js';
 import type { PathOf } from '../client/contract.js';
 import { type Loaded, useLoad } from '../client/load.js';
 import { ActionButton } from './forms.js';
-import { Age, Clock, Reading, useReading } from './reading.js';
+import { Age, Clock, Reading, useReading } from './health.js';
 import { Badge, Card, Loadable } from './states.js';
 import { formatCount } from './values.js';
 

@@ -1,7 +1,51 @@
-import type { Connection } from '../../contracts/admin/connection.dto.js';
+import { LONGEST_MS } from '../client/api.js';
+import { type Loaded, useNow } from '../client/load.js';
+import type { Connection } from '../../contracts/admin/connections.routes.js';
 import { linkTo } from '../client/links.js';
 import { Badge, type Tone } from './states.js';
 import { formatCount, Time } from './values.js';
+
+type Answer = Pick<Loaded<unknown>, 'error' | 'readAt'>;
+
+/** A page is read every ten seconds: an older answer means that the next one is late. */
+const LIVE_MS = 12_000;
+
+/** How far what is shown can be trusted, by the second; `old` is late, and after `stale` nobody knows. */
+export function useReading({ error, readAt: { current: at } }: Answer) {
+  const age = useNow(1_000) - (at ?? 0);
+  const state = error !== undefined ? 'failed' : age < LIVE_MS ? 'live' : age < LONGEST_MS ? 'old' : 'stale';
+  return { state, at, age, isKnown: state === 'live' || state === 'old' } as const;
+}
+
+/** The same as a mark with a word. */
+export function Reading({ of }: { of: Answer }) {
+  const { state, at, age } = useReading(of);
+  if (at === undefined) return null;
+  const words = { live: 'Live', old: `${Math.round(age / 1_000)} s old`, stale: 'No answer', failed: 'Failed' };
+  return <span class={`reading ${state}`}>{words[state]}</span>;
+}
+
+const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' });
+
+/** A time of today: `16:04:12`. */
+export const Clock = ({ at }: { at: number }) => <time dateTime={new Date(at).toISOString()}>{CLOCK.format(at)}</time>;
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+] as const;
+
+/** How long ago, or how long until: `3 h`; the time itself on hover. */
+export function Age({ at }: { at: string }) {
+  const ms = Math.abs(useNow(10_000) - Date.parse(at));
+  const [unit, size] = UNITS.find(([, each]) => ms >= 2 * each) ?? (['s', 1_000] as const);
+  return (
+    <time dateTime={at} title={new Date(at).toLocaleString()}>
+      {Math.floor(ms / size)} {unit}
+    </time>
+  );
+}
 
 type State = NonNullable<Connection['health']>['state'];
 

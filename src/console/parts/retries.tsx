@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
+import type { StoredRecording } from '../../contracts/admin/recordings.routes.js';
 import type { PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
 import { useConnectionName } from '../client/haulers.js';

@@ -1,4 +1,4 @@
-import type { ActiveSandboxScenario, RunningScenario } from '../../contracts/admin/sandbox.dto.js';
+import type { ActiveSandboxScenario, RunningScenario } from '../../contracts/admin/sandbox.routes.js';
 import { linkTo } from '../client/links.js';
 import { send } from '../client/api.js';
 import { useLoad, useNow } from '../client/load.js';

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Found, FoundKind } from '../../contracts/admin/search.dto.js';
+import type { Found, FoundKind } from '../../contracts/admin/search.routes.js';
 import { open } from '../client/address.js';
 import { useLoad } from '../client/load.js';
 import { Badge, ErrorBox } from './states.js';

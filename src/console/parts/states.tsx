@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import type { ApiKey } from '../../contracts/admin/api-key.dto.js';
-import type { Exchange } from '../../contracts/admin/exchange.dto.js';
-import type { SyncRun } from '../../contracts/admin/sync-run.dto.js';
+import type { ApiKey } from '../../contracts/admin/api-keys.routes.js';
+import type { Exchange } from '../../contracts/admin/exchanges.routes.js';
+import type { SyncRun } from '../../contracts/admin/sync-runs.routes.js';
 import type { CallError } from '../client/api.js';
 import type { AnswerOf, PathOf } from '../client/contract.js';
 import { type Loaded, useLoad } from '../client/load.js';

@@ -1,9 +1,9 @@
 import { MAX_PARTNER_ID } from '../common/answer-limits.js';
 import { Name, NestedList, OneOf, Text, TextList, Time, Uuid } from '../common/fields/decorators.js';
 import { example, max, nullable, optional } from '../common/fields/options.js';
-import { CoverageInterval } from './coverage.dto.js';
-import { StoredRecording } from './recording.dto.js';
-import { VideoRequest } from './video-request.dto.js';
+import { CoverageInterval } from './coverage.routes.js';
+import { StoredRecording } from './recordings.routes.js';
+import { VideoRequest } from './video-requests.routes.js';
 import { CONNECTION, HaulerId } from './fields.js';
 
 const MAX_CAMERAS = 32;

@@ -1,6 +1,6 @@
 import { Integer, Json, NestedList, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
-import { example, min, optional, between } from '../common/fields/options.js';
-import { UNITS_OF_MEASURE, type UnitOfMeasure } from '../scale/scale.dto.js';
+import { between, example, min, optional } from '../common/fields/options.js';
+import { type UnitOfMeasure, UNITS_OF_MEASURE } from '../scale/scale.api.js';
 import { KeyPrefix, RequestId } from './fields.js';
 
 /** Entries of one history. Older ones are not listed. */

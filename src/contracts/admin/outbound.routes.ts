@@ -1,5 +1,19 @@
-import { OutboundRequest, OutboundState } from './outbound.dto.js';
+import { Flag, Text, Time } from '../common/fields/decorators.js';
+import { between, example, optional } from '../common/fields/options.js';
 import { type AdminRoutes, FOR_ADMINS_OF_ALL, FOR_VIEWERS_OF_ALL, route } from './route-helpers.js';
+
+export class OutboundRequest {
+  @Flag('false: no partner is called, on any instance', example(false)) enabled!: boolean;
+  @Text('Why, for those who wonder later', between(1, 500), optional, example('restored from a backup of 2026-11-25'))
+  reason?: string;
+}
+
+/** Whether partners are called. */
+class OutboundState {
+  @Flag('Whether partners are called and files are fetched', example(false)) enabled!: boolean;
+  @Text('Why not; absent while they are', optional, example('restored from a backup of 2026-11-25')) reason?: string;
+  @Time('Since when; absent while they are, and where the environment says so', optional) since?: string;
+}
 
 /** The switch of all calls to partners. */
 export const OUTBOUND_ROUTES = {

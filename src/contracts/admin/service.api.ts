@@ -1,7 +1,6 @@
 import { COMMON_ERRORS, defineApi } from '../common/api-contract.js';
 import { OneOf } from '../common/fields/decorators.js';
-import { SessionView, SignInRequest } from './session-view.dto.js';
-import { SignInOptions } from './people.dto.js';
+import { SessionView, SignInOptions, SignInRequest } from './sessions.routes.js';
 
 export class Health {
   @OneOf('Always ok', ['ok']) status!: 'ok';

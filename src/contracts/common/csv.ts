@@ -1,5 +1,10 @@
 import type { RouteDefinition } from './api-contract.js';
-import { type DtoClass, fieldsOf, type FieldSchema } from './fields/field.js';
+import { type DtoClass, type FieldSchema, fieldsOf } from './fields/field.js';
+
+/** The media types of a whole list, beside its pages of JSON. */
+export const CSV_TYPE = 'text/csv';
+/** One element a line, as the pages have it. */
+export const NDJSON_TYPE = 'application/x-ndjson';
 
 /** The form of a list as CSV: its columns follow from the classes of its elements. */
 export interface CsvForm {
@@ -16,7 +21,7 @@ export function csvFormOf({ csv, response, variants }: RouteDefinition): CsvForm
   return { elements: variants ?? (element === undefined ? [] : [element]), ...(csv === true ? {} : csv) };
 }
 
-export interface CsvColumn {
+interface CsvColumn {
   /** The path of the field, `billingAddress.city`. */
   readonly name: string;
   readonly description: string;

@@ -1,4 +1,4 @@
-import { AttentionFacts, CheckResult } from '../admin/attention.dto.js';
+import { AttentionFacts, CheckResult } from '../admin/attention.routes.js';
 import { Integer, NestedList, OneOf } from '../common/fields/decorators.js';
 import { example } from '../common/fields/options.js';
 

@@ -1,5 +1,4 @@
 import { MAX_PARTNER_ID } from '../common/answer-limits.js';
-import { WebhookDelivery, WebhookDeliveryQuery } from '../admin/webhook-delivery.dto.js';
 import {
   ChangeOwnWebhookEndpoint,
   CreateOwnWebhookEndpoint,
@@ -7,17 +6,19 @@ import {
   NEW_WEBHOOK_ENDPOINTS,
   RotateWebhookSecret,
   WEBHOOK_ENDPOINT_CHANGES,
+  WEBHOOK_ROUTES,
+  WebhookDelivery,
+  WebhookDeliveryQuery,
   WebhookEndpoint,
   WebhookEndpointRemoval,
-} from '../admin/webhook-endpoint.dto.js';
+} from '../admin/webhooks.routes.js';
 import { DryRunQuery } from '../admin/fields.js';
 import { IdParam, listOf, ListQuery } from '../admin/list.dto.js';
 import { FOR_PARTNERS, own, ownOne, route } from '../admin/route-helpers.js';
-import { WEBHOOK_ROUTES } from '../admin/webhooks.routes.js';
 import type { RouteDefinition } from '../common/api-contract.js';
 import { Integer, Name, Text } from '../common/fields/decorators.js';
-import { example, max, optional, between } from '../common/fields/options.js';
-import { MAX_REQUEST_ID_LENGTH } from '../vision/vision.dto.js';
+import { between, example, max, optional } from '../common/fields/options.js';
+import { MAX_REQUEST_ID_LENGTH } from '../vision/vision.api.js';
 
 /** Pokes of a connection that an instance takes in a minute. */
 export const MAX_POKES_PER_MINUTE = 60;

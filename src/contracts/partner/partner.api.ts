@@ -1,28 +1,30 @@
-import { Connection } from '../admin/connection.dto.js';
-import { ExchangeDetail, ExplainedExchangeList } from '../admin/exchange.dto.js';
-import { PartnerExchangeQuery } from '../admin/exchange-query.dto.js';
+import { Connection } from '../admin/connections.routes.js';
+import {
+  EXCHANGE_ROUTES,
+  ExchangeDetail,
+  ExplainedExchangeList,
+  PartnerExchangeQuery,
+} from '../admin/exchanges.routes.js';
 import { IdParam } from '../admin/list.dto.js';
-import { EXCHANGE_ROUTES } from '../admin/exchanges.routes.js';
-import { SANDBOX_ROUTES } from '../admin/sandbox.routes.js';
-import { FOR_PARTNERS, own, route } from '../admin/route-helpers.js';
 import {
   ActiveSandboxScenario,
   ActiveSandboxScenarios,
   AdvanceClockRequest,
   CLOCK_EXAMPLES,
+  SANDBOX_ROUTES,
   SandboxCatalogue,
   SandboxClock,
   SandboxScenarioName,
   SCENARIO_EXAMPLES,
   StartScenarioRequest,
-} from '../admin/sandbox.dto.js';
+} from '../admin/sandbox.routes.js';
+import { FOR_PARTNERS, own, route } from '../admin/route-helpers.js';
 import { COMMON_ERRORS, defineApi, type RouteDefinition } from '../common/api-contract.js';
-import { INTERFACES, type InterfaceName } from '../common/interfaces.values.js';
+import { type InterfaceName, INTERFACES } from '../common/interfaces.values.js';
 import { Flag, Nested, OneOfList, Text, Time, Uuid } from '../common/fields/decorators.js';
 import { example, nullable, optional } from '../common/fields/options.js';
-import { PARTNER_CONNECTION_ROUTES } from './partner-connection.routes.js';
+import { PARTNER_CONNECTION_ROUTES, PARTNER_RECORD_ROUTES } from './partner-connection.routes.js';
 import { OwnAttention } from './own-attention.dto.js';
-import { PARTNER_RECORD_ROUTES } from './partner-records.routes.js';
 import { PARTNER_WEBHOOK_ROUTES } from './partner-webhooks.routes.js';
 import { HaulerId } from '../admin/fields.js';
 

@@ -1,11 +1,11 @@
 import { join, resolve } from 'node:path';
 import { tokenFaults } from './access-rules.js';
-import { withTls } from './database-url.js';
-import { type OidcSettings, oidcFaults, oidcSettings } from './oidc-settings.js';
-import { EnvError } from './parse.js';
-import { readSecretFiles } from './secret-files.js';
+import { EnvError, withTls } from './parse.js';
+import { oidcFaults, type OidcSettings, oidcSettings } from './oidc-settings.js';
+import { readSecretFiles, WITHOUT_SECRET_FILES } from './secret-files.js';
 import { StartupError } from './startup-error.js';
 import { type Variable, VARIABLES } from './variables.js';
+import { type DynamicModule, Module } from '@nestjs/common';
 
 /** The default of SHUTDOWN_DRAIN in production: load balancers need two or three of their health checks. */
 const DRAIN_MS = 5_000;
@@ -114,3 +114,28 @@ export function readEnv(environment: NodeJS.ProcessEnv = process.env): Env {
 
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+
+/** Provides the resolved configuration as `ENV`. */
+@Module({})
+export class ConfigModule {
+  static of(env: ResolvedEnv): DynamicModule {
+    return { module: ConfigModule, global: true, providers: [{ provide: ENV, useValue: env }], exports: [ENV] };
+  }
+}
+
+/** What a command beside the service needs of its configuration. */
+type CommandEnv = Pick<Env, 'DATA_DIR' | 'DATABASE_URL'>;
+
+/** Valid values for what the service needs and a command does not. */
+const UNUSED = { ADMIN_TOKEN: 'not-used-by-commands', SECRETS_KEY: '0'.repeat(64), SIDES: 'platform' };
+
+/** The configuration as the service has it. Throws `StartupError`. */
+export function readCommandEnv(source: NodeJS.ProcessEnv = process.env): CommandEnv {
+  // With the contents of DATABASE_URL_FILE and others in their variables; `readEnv` reports files that cannot be read.
+  const { source: variables, faults } = readSecretFiles(source);
+  return readEnv(faults.length > 0 ? source : { ...variables, ...WITHOUT_SECRET_FILES, ...UNUSED });
+}
+
+/** `DATABASE_URL` or the content of its file, without what the service makes of it. */
+export const givenDatabaseUrl = (source: NodeJS.ProcessEnv = process.env): string | undefined =>
+  readSecretFiles(source).source['DATABASE_URL']?.trim() || undefined;

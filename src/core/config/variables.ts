@@ -1,9 +1,9 @@
 import { ANSWER_TIMEOUT_MS, MAX_LIST_BYTES } from '../../contracts/common/answer-limits.js';
-import { certificateFile } from './database-url.js';
 import {
   baseUrl,
   boolean,
   cellName,
+  certificateFile,
   databaseUrl,
   duration,
   integer,

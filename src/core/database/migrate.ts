@@ -8,8 +8,8 @@ import { thisRelease } from './release.js';
 import { schemaFault } from './schema-faults.js';
 import { appliedMigrations, findOpenTransactions, recordRelease } from './schema.repository.js';
 import type { Session } from './session.js';
-import { type Sql } from './sql.js';
-import { driverOver } from './typeorm-driver.js';
+import type { Sql } from './sql.js';
+import { driverOver } from './data-source.js';
 
 /** An arbitrary number: all instances of this service use the same advisory lock. */
 export const MIGRATION_LOCK = 4_867_391_202;

@@ -1,3 +1,5 @@
+import type { Application, Request } from 'express';
+import { isDoubtfulText } from '../../contracts/common/json.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import { type ErrorKind, KIND_STATUS } from '../../contracts/common/api-contract.js';
 import type { ErrorResponse } from '../../contracts/common/error-body.dto.js';
@@ -5,10 +7,36 @@ import { summarise, type Violation } from '../../contracts/common/violation.js';
 import { operationOf } from '../../contracts/interfaces/operations.js';
 import type { AppError } from './app-error.js';
 
+/** Key of a setting of the Express application. */
+const HELP = 'haulbridge help address';
+
+/** Errors name the page about them: `<publicUrl>/docs/errors#CODE`. */
+export function setHelpAddress(application: Application, publicUrl: string | undefined): void {
+  if (publicUrl !== undefined) application.set(HELP, `${publicUrl.replace(/\/+$/, '')}/docs/errors`);
+}
+
+/** Undefined without `PUBLIC_URL`. */
+export const helpAddressOf = ({ app }: Pick<Request, 'app'>): string | undefined => app.get(HELP) as string | undefined;
+
+/** A parsed JSON body on its way from `@JsonBody()` to the validation pipe. */
+export class ReceivedBody {
+  /** Whether the text has to be checked by decision 8. */
+  readonly isDoubtful: boolean;
+
+  /** `reportIgnored` names the unknown fields in the response (decision 51). */
+  constructor(
+    readonly value: unknown,
+    text: string,
+    readonly reportIgnored: (() => void) | undefined,
+  ) {
+    this.isDoubtful = isDoubtfulText(text);
+  }
+}
+
 /** Codes of paths outside the four interfaces: unknown paths, health, documents (decision 10). */
 const FALLBACK: Partial<Record<ErrorKind, string>> = ADMIN_API.errors;
 
-export interface ErrorReply {
+interface ErrorReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: ErrorResponse;

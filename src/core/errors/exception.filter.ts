@@ -9,8 +9,7 @@ import {
 import type { Request, Response } from 'express';
 import { type ErrorKind, kindOf } from '../../contracts/common/api-contract.js';
 import { AppError, unexpected } from './app-error.js';
-import { errorReply } from './error-body.js';
-import { helpAddressOf } from './help-address.js';
+import { errorReply, helpAddressOf } from './error-body.js';
 
 /** Translates an error of a lower layer, such as a lost database; `undefined` for an unexpected error. */
 export type Translate = (error: unknown, request: Request) => AppError | undefined;

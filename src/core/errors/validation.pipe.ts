@@ -2,19 +2,19 @@ import { type ArgumentMetadata, Injectable, type PipeTransform, ValidationPipe }
 import type { ValidationError } from 'class-validator';
 import {
   type DtoClass,
+  fieldPath,
   type FieldPlan,
   fieldPlans,
   notAnObject,
-  fieldPath,
   readerOf,
   violationsOf,
 } from '../../contracts/common/fields/field.js';
 import { withValidation } from '../../contracts/common/fields/validation.js';
 import { isJsonObject, JsonTextCheck } from '../../contracts/common/json.js';
 import type { Violation } from '../../contracts/common/violation.js';
-import { CreateScaleTicketRequest } from '../../contracts/scale/scale.dto.js';
+import { CreateScaleTicketRequest } from '../../contracts/scale/scale.api.js';
 import { invalid } from './app-error.js';
-import { ReceivedBody } from './received-body.js';
+import { ReceivedBody } from './error-body.js';
 
 /** Requests that come in such numbers that the compiled reader of the same decorators reads them. */
 const COMPILED: ReadonlySet<unknown> = new Set([CreateScaleTicketRequest]);

@@ -1,9 +1,25 @@
+import type { Response } from 'express';
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { StreamableFile } from '@nestjs/common';
-import type { Response } from 'express';
 import type { ListPagination } from '../../contracts/admin/list.dto.js';
 import { maskJson } from '../observability/redaction.js';
+
+/** Runs work that takes longer than a connection may be silent. The signal aborts when the caller leaves. */
+export async function longWork<T>(response: Response, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const { socket } = response;
+  const silenceMs = socket?.timeout ?? 0;
+  const left = new AbortController();
+  const leave = () => left.abort();
+  response.once('close', leave);
+  socket?.setTimeout(0);
+  try {
+    return await work(left.signal);
+  } finally {
+    response.off('close', leave);
+    socket?.setTimeout(silenceMs);
+  }
+}
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 

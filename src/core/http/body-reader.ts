@@ -1,15 +1,66 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { AppError, invalid, unavailable } from '../errors/app-error.js';
 import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import type { Application, Request, RequestHandler } from 'express';
-import { AppError, invalid } from '../errors/app-error.js';
-import { BodyTurns, MAX_UNQUEUED_BYTES } from './body-turns.js';
 import type { Call } from './call.js';
 import { hasBody, type ServerLimits } from './http-server.js';
-import { ReceivingBudget, type Release } from './receiving-budget.js';
+
+/** A smaller body is processed at once: it holds the event loop for less than a turn costs. */
+const MAX_UNQUEUED_BYTES = 4 * 1024;
+
+/**
+ * Gives each larger body a turn of the event loop of its own, in the order of arrival: decoding, parsing and validating 1 MiB takes
+ * some 10 ms, and other requests are served between two bodies.
+ */
+class BodyTurns {
+  private last: Promise<void> = Promise.resolve();
+
+  /** Resolves when the body may be processed. */
+  wait(): Promise<void> {
+    this.last = this.last.then(() => nextTurn());
+    return this.last;
+  }
+}
+
+/** Bytes of all bodies whose requests have no answer yet, and of those of one hauler. */
+const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES_PER_CALLER = MAX_BYTES / 4;
+
+type Release = () => void;
+
+/**
+ * Bounds the memory of large bodies, so that one caller with many or slow ones does not stop the others. A caller may
+ * have at most as much as is free: so several loud callers leave a share to the next one.
+ */
+class ReceivingBudget {
+  private readonly bytesByCaller = new Map<string, number>();
+  /** Of all callers. */
+  total = 0;
+
+  /** Returns the function that releases the bytes. Throws `unavailable` if there is no room. */
+  acquire(caller: string, size: number): Release {
+    // A larger body is possible on admin routes only: one at a time.
+    const bytes = Math.min(size, MAX_BYTES_PER_CALLER);
+    const ofCaller = (this.bytesByCaller.get(caller) ?? 0) + bytes;
+    if (ofCaller > Math.min(MAX_BYTES_PER_CALLER, MAX_BYTES - this.total)) {
+      throw unavailable('too many unfinished requests with large bodies; try again shortly', { overload: 'bodies' });
+    }
+    this.add(caller, bytes);
+    return () => this.add(caller, -bytes);
+  }
+
+  private add(caller: string, bytes: number): void {
+    this.total += bytes;
+    const ofCaller = (this.bytesByCaller.get(caller) ?? 0) + bytes;
+    if (ofCaller === 0) this.bytesByCaller.delete(caller);
+    else this.bytesByCaller.set(caller, ofCaller);
+  }
+}
 
 /** Limits of request bodies. */
-export interface BodyLimits {
+interface BodyLimits {
   /** `HTTP_BODY_LIMIT`. */
   readonly maxBytes: number;
   readonly timeouts: Pick<ServerLimits, 'jsonBody' | 'uploadPause' | 'unreadBody'>;

@@ -1,7 +1,30 @@
+import type { Served } from './call.js';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Application } from 'express';
-import { helpAddressOf } from '../errors/help-address.js';
+import { helpAddressOf } from '../errors/error-body.js';
 import { HttpServer, type ServerLimits } from './http-server.js';
+
+/** Of a route: Express ignores case and one final slash. */
+interface PathMethod {
+  readonly path: RegExp;
+  readonly method: string;
+}
+
+/**
+ * The methods of the routes that have a path, for the `Allow` header of a 405; none where the method of the request is one of
+ * them (decision 10).
+ */
+export function allowedMethods(routes: readonly Served[]): (method: string, path: string) => readonly string[] {
+  const known = routes.map(({ api, route }): PathMethod => {
+    const pattern = `${api.prefix}${route.path}`.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+');
+    return { path: new RegExp(`^${pattern}/?$`, 'i'), method: route.method };
+  });
+  return (method, path) => {
+    const allowed = new Set(known.filter((each) => each.path.test(path)).map((each) => each.method));
+    if (allowed.has('GET')) allowed.add('HEAD');
+    return allowed.has(method) ? [] : [...allowed].sort();
+  };
+}
 
 /** Whether Express trusts the `hop`th address before the service (`trust proxy`). */
 type TrustProxy = (address: string, hop: number) => boolean;

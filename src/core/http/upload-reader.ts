@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { AppError } from '../errors/app-error.js';
 import { bodyLimits, chunksOf, grantContinue, tooLarge } from './body-reader.js';
-import { mediaTypeOf } from './media-types.js';
+import { mediaTypeOf } from './headers.js';
 
 /** The chunks of a `video/mp4` body. A sender that pauses too long is a `requestTimeout`. */
 export function readVideo(request: Request): AsyncIterable<Buffer> {

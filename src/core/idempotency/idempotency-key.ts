@@ -9,8 +9,7 @@ import { rawBodyOf } from '../http/json-body.js';
 import { soleHeader } from '../http/headers.js';
 import { maskSecrets } from '../observability/known-secrets.js';
 import { type Claim, claim, keep, type KeptAnswer } from './idempotency.repository.js';
-import { errorReply } from '../errors/error-body.js';
-import { helpAddressOf } from '../errors/help-address.js';
+import { errorReply, helpAddressOf } from '../errors/error-body.js';
 import type { Answer } from '../http/answer.js';
 
 const ACCEPTABLE = /^[\x21-\x7e]{1,255}$/;

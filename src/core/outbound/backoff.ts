@@ -1,3 +1,27 @@
+import { LRUCache } from 'lru-cache';
+
+const SECONDS = /^\d{1,9}(?:\.\d{1,9})?$/;
+const MONTHS = 'Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec';
+/** The three forms of an HTTP date (RFC 9110, 5.6.7). */
+const HTTP_DATES = [
+  new RegExp(`^[A-Z][a-z]{2}, \\d{2} (?:${MONTHS}) \\d{4} \\d{2}:\\d{2}:\\d{2} GMT$`),
+  new RegExp(`^[A-Z][a-z]{5,8}, \\d{2}-(?:${MONTHS})-\\d{2} \\d{2}:\\d{2}:\\d{2} GMT$`),
+  new RegExp(`^[A-Z][a-z]{2} (?:${MONTHS}) [ \\d]\\d \\d{2}:\\d{2}:\\d{2} \\d{4}$`),
+];
+
+/**
+ * The instant of a `Retry-After` header: seconds, with or without a fraction, or an HTTP date (decision 36), not before
+ * `now`. Any other text is undefined.
+ */
+export function retryAfterDate(header: string | undefined, now: Date): Date | undefined {
+  const text = header?.trim();
+  if (text === undefined) return undefined;
+  if (SECONDS.test(text)) return new Date(now.getTime() + Math.ceil(Number(text) * 1000));
+  if (!HTTP_DATES.some((form) => form.test(text))) return undefined;
+  const date = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
+  return Number.isNaN(date) ? undefined : new Date(Math.max(date, now.getTime()));
+}
+
 /** The delay after a failure: `firstMs`, then `factor` times as long each time, up to `maxMs`. */
 export interface Backoff {
   readonly firstMs: number;
@@ -45,3 +69,57 @@ export function retryDelayMs(error: unknown, rule: Backoff, attempt: number, now
 /** Milliseconds from `now` to an instant, 0 for none or for one in the past. */
 export const msUntil = (at: unknown, now: Date): number =>
   at instanceof Date && !Number.isNaN(at.getTime()) ? Math.max(0, at.getTime() - now.getTime()) : 0;
+
+const PAUSES: Backoff = { firstMs: 5_000, factor: 2, maxMs: 60_000, jitter: 0 };
+
+/** Longest pause that a target can ask for. The work that was refused waits for the whole `Retry-After`. */
+const MAX_ASKED_MS = 300_000;
+
+interface Target {
+  /** In a row. */
+  readonly failures: number;
+  readonly pausedUntil: number;
+}
+
+/**
+ * Pauses calls to targets (connections, file hosts, the storage) that fail: after a number of failures in a row, and then
+ * for longer after each further one. A target can also ask for a pause, by `Retry-After`.
+ */
+export class TargetBackoff {
+  private readonly targets = new LRUCache<string, Target>({ max: 10_000 });
+  private readonly asked = new LRUCache<string, number>({ max: 10_000 });
+
+  /** `failures` in a row begin the first pause. */
+  constructor(
+    private readonly failures: number,
+    private readonly pauses = PAUSES,
+  ) {}
+
+  /** When the target may be called again; undefined if it may be called now. */
+  pausedUntil(name: string, now = Date.now()): Date | undefined {
+    const until = Math.max(this.targets.get(name)?.pausedUntil ?? 0, this.asked.get(name) ?? 0);
+    return until > now ? new Date(until) : undefined;
+  }
+
+  /** The target can be reached. A pause that it asked for stays. */
+  answered(name: string): void {
+    this.targets.delete(name);
+  }
+
+  /** Returns whether the first pause begins with this failure. */
+  failed(name: string, now = Date.now()): boolean {
+    const { failures: before, pausedUntil } = this.targets.get(name) ?? { failures: 0, pausedUntil: 0 };
+    // Calls that were under way when the pause began fail as well, and do not extend it.
+    if (pausedUntil > now) return false;
+    const failures = before + 1;
+    const beyond = failures - this.failures;
+    const pauseMs = beyond < 0 ? 0 : backoffMs(this.pauses, beyond + 1, Math.random());
+    this.targets.set(name, { failures, pausedUntil: now + pauseMs });
+    return beyond === 0;
+  }
+
+  /** The target asked for no call before this time. */
+  pause(name: string, until: Date, now = Date.now()): void {
+    this.asked.set(name, Math.min(until.getTime(), now + MAX_ASKED_MS));
+  }
+}

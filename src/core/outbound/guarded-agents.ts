@@ -1,10 +1,50 @@
+import { type Agent, type AgentOptions, type ClientRequest, Agent as HttpAgent } from 'node:http';
+import { MAX_HEAD_BYTES } from '../../contracts/common/answer-limits.js';
+import { LRUCache } from 'lru-cache';
 import type { LookupAddress } from 'node:dns';
-import { Agent as HttpAgent, type AgentOptions } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { LookupFunction, Socket } from 'node:net';
 import { allowedAddresses, type OutboundPolicy } from './address-guard.js';
-import { readLargeHeads } from './large-heads.js';
 import { NameError } from './name-resolver.js';
+
+/** What Node.js hands over to an agent; it is not part of its types. */
+interface RequestQueue {
+  addRequest(request: ClientRequest & { maxHeaderSize?: number | undefined }, ...rest: unknown[]): void;
+}
+
+/**
+ * The agent, whose requests read heads of up to `MAX_HEAD_BYTES`. Node.js has the limit as an option of a single request, which
+ * the clients of S3 and axios do not pass on, or as a flag of the process, which would also widen what our own server reads.
+ */
+export function readLargeHeads<A extends Agent>(agent: A): A {
+  const queue = agent as A & RequestQueue;
+  const add = queue.addRequest.bind(agent);
+  queue.addRequest = (request, ...rest) => {
+    request.maxHeaderSize = MAX_HEAD_BYTES;
+    add(request, ...rest);
+  };
+  return agent;
+}
+
+/**
+ * Hosts whose HTTP Node.js refuses and curl reads (decision 64): a Content-Length beside chunks, lines that end without a
+ * carriage return. They are learned from the error, so that the strict parser reads the answers of all other hosts.
+ */
+const lenientHosts = new LRUCache<string, true>({ max: 1_000, ttl: 24 * 3_600_000 });
+
+export const isLenientHost = (host: string): boolean => lenientHosts.has(host);
+
+/** The head of the answer is larger than `MAX_HEAD_BYTES`. No parser would read it. */
+export const HEAD_TOO_LARGE = 'HPE_HEADER_OVERFLOW';
+
+export const isParseError = ({ code }: NodeJS.ErrnoException): boolean => code?.startsWith('HPE_') === true;
+
+/** Whether the bytes could not be read as HTTP. The next call of the host is then read leniently. */
+export function learnParseError(host: string, error: NodeJS.ErrnoException): boolean {
+  if (!isParseError(error) || error.code === HEAD_TOO_LARGE) return false;
+  lenientHosts.set(host, true);
+  return true;
+}
 
 const DEFAULT_CONNECT_MS = 5_000;
 

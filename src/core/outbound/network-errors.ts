@@ -1,7 +1,7 @@
 import { AddressRefusedError } from './address-guard.js';
 import { NETWORK_CAUSES, type NetworkCause } from '../../contracts/common/network-causes.values.js';
 import { MAX_HEAD_BYTES } from '../../contracts/common/answer-limits.js';
-import { HEAD_TOO_LARGE, learnParseError } from './lenient-hosts.js';
+import { HEAD_TOO_LARGE, learnParseError } from './guarded-agents.js';
 
 /** Why an outbound call has no whole response. */
 export interface NetworkFailure {

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseStorageUrl } from '../config/storage-url.js';
 import type { Storage } from './storage.js';
-import type { KnownRoots } from './storage-root.js';
+import type { KnownRoots } from './file-storage.js';
 
 /**
  * Opens what `STORAGE_URL` names. Each kind is loaded only where it is used: the AWS SDK costs boot time and memory. `spool` has the

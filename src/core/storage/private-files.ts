@@ -1,10 +1,10 @@
 import { chmod, lstat, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Env } from '../config/env.js';
-import { PRIVATE_FILE, PRIVATE_FOLDER } from '../config/private-modes.js';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../config/secret-files.js';
 import { parseStorageUrl } from '../config/storage-url.js';
 import { errorCode } from './storage-errors.js';
-import { DRAFT_FOLDER } from './storage-root.js';
+import { DRAFT_FOLDER } from './file-storage.js';
 
 /** The permissions of all other users. */
 const OTHERS = 0o077;

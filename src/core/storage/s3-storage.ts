@@ -16,9 +16,10 @@ import { DiskSpace } from './disk-space.js';
 import { draftCalls, type DraftFolder } from './draft.js';
 import { sweepDrafts } from './file-storage.js';
 import { makeFolder } from './make-folder.js';
-import { deleteObject, deleteVersions } from './s3-delete.js';
 import {
   type Checksum,
+  deleteObject,
+  deleteVersions,
   expectAnswer,
   isAbsent,
   type S3Place,

@@ -5,7 +5,7 @@ import { ENV, type Env } from '../config/env.js';
 import { Database } from '../database/database.js';
 import { Sweep } from '../database/sweep.js';
 import { openStorage } from './open-storage.js';
-import { knownRoots } from './storage-roots.repository.js';
+import { knownRoots } from './inventory.repository.js';
 import { STORAGE, type Storage } from './storage.js';
 
 const SWEEP_INTERVAL_MS = 3_600_000;

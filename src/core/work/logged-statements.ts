@@ -1,5 +1,5 @@
 import type { Logger } from '@nestjs/common';
-import { outageOf, outageSentence } from '../database/outage.js';
+import { outageOf, outageSentence } from '../database/reason.js';
 import { isDatabaseUnavailable } from '../database/postgres-errors.js';
 
 /** Runs statements that must not end a loop. A failure is logged once until the statement succeeds again. */

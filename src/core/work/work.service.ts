@@ -3,6 +3,7 @@ import {
   Inject,
   Injectable,
   Logger,
+  Module,
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
@@ -16,6 +17,7 @@ import { LaneRunner } from './lane-runner.js';
 import { LaneOwners, OWNED_MS } from './lanes.repository.js';
 import { LoggedStatements } from './logged-statements.js';
 import type { WorkKind } from './work-kind.js';
+import { OutboundModule } from '../outbound/outbound.module.js';
 
 /** Shares of SHUTDOWN_GRACE: for running jobs to end by themselves, then to end after the abort. */
 const GRACE_SHARE = 0.5;
@@ -121,3 +123,7 @@ export class WorkService implements OnApplicationBootstrap, OnModuleDestroy, Bef
     this.isTicking = false;
   }
 }
+
+/** Needs the application's `ScheduleModule`. Modules import it and register their kinds of work with `WorkService`. */
+@Module({ imports: [OutboundModule], providers: [WorkService], exports: [WorkService] })
+export class WorkModule {}

@@ -8,20 +8,20 @@ import {
   type SandboxCatalogue,
   type StartScenarioRequest,
   type Subject,
-} from '../../contracts/admin/sandbox.dto.js';
+} from '../../contracts/admin/sandbox.routes.js';
 import {
   ROUTE_INTERFACES,
   type Scenario,
   SCENARIO_ROUTES,
-  type ScenarioRoute,
-  SCENARIOS,
   type ScenarioName,
   scenarioNamed,
+  type ScenarioRoute,
+  SCENARIOS,
 } from '../../contracts/sandbox/scenarios.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { apiError, invalid } from '../../core/errors/app-error.js';
-import { type ScenarioRow, type ScenarioSubject, ScenariosRepository } from './scenarios.repository.js';
+import { type ScenarioRow, ScenariosRepository, type ScenarioSubject } from './scenarios.repository.js';
 
 /** Starts, ends and lists scenarios. */
 @Injectable()

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import type { StartScenarioRequest, Subject } from '../../contracts/admin/sandbox.dto.js';
+import type { StartScenarioRequest, Subject } from '../../contracts/admin/sandbox.routes.js';
 import type { Instant } from '../../contracts/common/instant.js';
 import type { ScenarioName, ScenarioRoute, ScenarioValues } from '../../contracts/sandbox/scenarios.js';
 import { Database } from '../../core/database/database.js';
-import { deleteInSteps } from '../../core/database/delete-in-steps.js';
+import { deleteInSteps } from '../../core/database/sweep.js';
 import { instantSql } from '../../core/database/sql.js';
 
 /** The hauler or customer that a scenario belongs to. */

@@ -1,5 +1,5 @@
 import type { ScenarioName } from '../../contracts/sandbox/scenarios.js';
-import type { GetSitesResponse } from '../../contracts/site/site.dto.js';
+import type { GetSitesResponse } from '../../contracts/site/site.api.js';
 
 type Data = Required<GetSitesResponse['data']>;
 

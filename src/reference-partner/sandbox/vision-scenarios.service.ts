@@ -8,7 +8,7 @@ import {
   type ScenarioName,
   secondsOf,
 } from '../../contracts/sandbox/scenarios.js';
-import type { Recording } from '../../contracts/vision/vision.dto.js';
+import type { Recording } from '../../contracts/vision/vision.api.js';
 import { SCENARIO_HEADER } from '../../core/http/call.js';
 import { Database } from '../../core/database/database.js';
 import { copyCameras, findAlias, findClipScenario, findSourceTruck } from './sandbox.repository.js';

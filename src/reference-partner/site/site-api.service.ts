@@ -4,12 +4,11 @@ import { createGunzip } from 'node:zlib';
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { principalOf } from '../../auth/caller.js';
-import { SITE_API } from '../../contracts/site/site.api.js';
-import type { GetSitesResponse } from '../../contracts/site/site.dto.js';
+import { type GetSitesResponse, SITE_API } from '../../contracts/site/site.api.js';
 import { apiError } from '../../core/errors/app-error.js';
 import { type Answer, JSON_TYPE } from '../../core/http/answer.js';
 import { matchesEtag } from '../../core/http/conditional-requests.js';
-import { changesSites, changeSites } from '../sandbox/site-answers.rules.js';
+import { changeSites, changesSites } from '../sandbox/site-answers.rules.js';
 import { ReferenceSiteData } from './site-data.service.js';
 
 /** The Site API of the reference partner. Sends the response that was prepared when the data was stored. */

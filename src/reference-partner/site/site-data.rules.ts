@@ -1,8 +1,8 @@
-import { readerOf, type DtoClass } from '../../contracts/common/fields/field.js';
+import { type DtoClass, readerOf } from '../../contracts/common/fields/field.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { isJsonObject, JsonTextCheck, ownField } from '../../contracts/common/json.js';
 import type { Violation } from '../../contracts/common/violation.js';
-import { isWithoutParent, Kiosk, Material, Site, type SiteData } from '../../contracts/site/site.dto.js';
+import { isWithoutParent, Kiosk, Material, Site, type SiteData } from '../../contracts/site/site.api.js';
 import { invalid } from '../../core/errors/app-error.js';
 
 type Records = Required<SiteData>;

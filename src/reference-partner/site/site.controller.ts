@@ -1,8 +1,7 @@
 import { Controller, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { Route } from '../../auth/route.js';
-import { SITE_API } from '../../contracts/site/site.api.js';
-import { GetSitesQuery } from '../../contracts/site/site.dto.js';
+import { GetSitesQuery, SITE_API } from '../../contracts/site/site.api.js';
 import { send, streamed } from '../../core/http/answer.js';
 import { ReferenceSiteApi } from './site-api.service.js';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
-import type { HostedCamera } from '../../contracts/admin/hosted.dto.js';
+import type { HostedCamera } from '../../contracts/admin/hosted.routes.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
 import { Database } from '../../core/database/database.js';

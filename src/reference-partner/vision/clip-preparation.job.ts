@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { ENV, type ResolvedEnv } from '../../core/config/env.js';
-import type { VideoStatus } from '../../contracts/vision/vision.dto.js';
+import type { VideoStatus } from '../../contracts/vision/vision.api.js';
 import { Database } from '../../core/database/database.js';
 import { isDatabaseUnavailable } from '../../core/database/postgres-errors.js';
 import type { Sql } from '../../core/database/sql.js';
@@ -9,7 +9,7 @@ import type { Changes, Next, Run } from '../../core/work/run.js';
 import { WorkService } from '../../core/work/work.service.js';
 import { defineStates } from '../../core/work/states.js';
 import { STORAGE, type Storage } from '../../core/storage/storage.js';
-import { whileAnnounced } from '../../core/storage/storing-files.repository.js';
+import { whileAnnounced } from '../../core/storage/inventory.repository.js';
 import { PartnerClock } from '../sandbox/partner-clock.js';
 import type { ClipScenario } from '../sandbox/vision-scenarios.service.js';
 import { type ListedWhole, messageOf } from './clip.rules.js';

@@ -6,7 +6,7 @@ import {
   type ClockEvent,
   MAX_SANDBOX_SECONDS,
   type SandboxClock,
-} from '../../contracts/admin/sandbox.dto.js';
+} from '../../contracts/admin/sandbox.routes.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { Database } from '../../core/database/database.js';
 import { apiError, invalid } from '../../core/errors/app-error.js';

@@ -4,7 +4,7 @@ import {
   HOSTED_RECORDING_MAX_BYTES,
   type HostedRecording,
   type HostedRecordingQuery,
-} from '../../contracts/admin/hosted.dto.js';
+} from '../../contracts/admin/hosted.routes.js';
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
 import { Database } from '../../core/database/database.js';
 import { beginsAsMp4, MP4_HEAD_BYTES } from '../../core/media/mp4-start.js';
@@ -13,7 +13,7 @@ import { uuidv7 } from '../../core/database/uuid.js';
 import { apiError, invalid } from '../../core/errors/app-error.js';
 import { errorCode } from '../../core/storage/storage-errors.js';
 import { STORAGE, type Storage } from '../../core/storage/storage.js';
-import { whileAnnounced } from '../../core/storage/storing-files.repository.js';
+import { whileAnnounced } from '../../core/storage/inventory.repository.js';
 import { ReferenceCameras } from './cameras.repository.js';
 import { hasRecordingAt, insertRecording, MAX_RECORDING_MS, videoFileName } from './stored-videos.repository.js';
 

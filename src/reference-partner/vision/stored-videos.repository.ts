@@ -1,4 +1,4 @@
-import type { HostedRecordingQuery } from '../../contracts/admin/hosted.dto.js';
+import type { HostedRecordingQuery } from '../../contracts/admin/hosted.routes.js';
 import type { Instant } from '../../contracts/common/instant.js';
 import type { PageRequest } from '../../contracts/common/pagination.dto.js';
 import { onlyRow, type Sql } from '../../core/database/sql.js';

@@ -1,5 +1,5 @@
-import type { HostedVideoRequestQuery } from '../../contracts/admin/hosted.dto.js';
-import type { CreateVideoRequest } from '../../contracts/vision/vision.dto.js';
+import type { HostedVideoRequestQuery } from '../../contracts/admin/hosted.routes.js';
+import type { CreateVideoRequest } from '../../contracts/vision/vision.api.js';
 import { type ListPage, listPage, type SqlList } from '../../core/database/list-page.js';
 import type { Sql } from '../../core/database/sql.js';
 import type { ClipScenario } from '../sandbox/vision-scenarios.service.js';

@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ENV, type ResolvedEnv } from '../../core/config/env.js';
-import { HostedVideoRequest, type HostedVideoRequestQuery } from '../../contracts/admin/hosted.dto.js';
+import { HostedVideoRequest, type HostedVideoRequestQuery } from '../../contracts/admin/hosted.routes.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import { type Instant, microsBetween } from '../../contracts/common/instant.js';
 import { present } from '../../contracts/common/present.js';
-import type { CreateVideoRequest } from '../../contracts/vision/vision.dto.js';
+import type { CreateVideoRequest } from '../../contracts/vision/vision.api.js';
 import { Database } from '../../core/database/database.js';
 import { uuidv7 } from '../../core/database/uuid.js';
 import { invalid } from '../../core/errors/app-error.js';

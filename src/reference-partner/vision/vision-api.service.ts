@@ -6,7 +6,6 @@ import { type PageRequest, pageRequest, paginationOf } from '../../contracts/com
 import { present } from '../../contracts/common/present.js';
 import { isUuid } from '../../contracts/common/text.js';
 import type { InjectedScenario } from '../../contracts/sandbox/scenarios.js';
-import { VISION_API } from '../../contracts/vision/vision.api.js';
 import {
   type ContinuousQuery,
   type ContinuousResponse,
@@ -17,7 +16,8 @@ import {
   Recording,
   Video,
   type VideoList,
-} from '../../contracts/vision/vision.dto.js';
+  VISION_API,
+} from '../../contracts/vision/vision.api.js';
 import { Database } from '../../core/database/database.js';
 import { apiError } from '../../core/errors/app-error.js';
 import type { Call } from '../../core/http/call.js';

@@ -1,8 +1,13 @@
 import { Controller, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Route } from '../../auth/route.js';
-import { VIDEO_FILES_API, VISION_API } from '../../contracts/vision/vision.api.js';
-import { ContinuousQuery, CreateVideoRequest, ListVideosQuery } from '../../contracts/vision/vision.dto.js';
+import {
+  ContinuousQuery,
+  CreateVideoRequest,
+  ListVideosQuery,
+  VIDEO_FILES_API,
+  VISION_API,
+} from '../../contracts/vision/vision.api.js';
 import { JsonBody } from '../../core/http/json-body.js';
 import { VideoFiles } from './download-links.js';
 import { ReferenceVisionApi } from './vision-api.service.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { CatalogKiosk, CatalogMaterial, type CatalogQuery, CatalogSite } from '../../contracts/admin/catalog.dto.js';
+import { CatalogKiosk, CatalogMaterial, type CatalogQuery, CatalogSite } from '../../contracts/admin/catalog.routes.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { DtoClass } from '../../contracts/common/fields/field.js';
 import { present } from '../../contracts/common/present.js';

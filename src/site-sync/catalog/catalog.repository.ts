@@ -1,4 +1,4 @@
-import type { CatalogQuery } from '../../contracts/admin/catalog.dto.js';
+import type { CatalogQuery } from '../../contracts/admin/catalog.routes.js';
 import type { SqlList } from '../../core/database/list-page.js';
 import type { Sql } from '../../core/database/sql.js';
 

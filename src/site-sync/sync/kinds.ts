@@ -1,4 +1,4 @@
-import type { SyncCounts } from '../../contracts/admin/sync-run.dto.js';
+import type { SyncCounts } from '../../contracts/admin/sync-runs.routes.js';
 
 /** The kinds of records. Parents come first, because they are applied in this order. */
 export const KINDS = ['sites', 'kiosks', 'materials'] as const;

@@ -1,4 +1,4 @@
-import type { RefusedRecords } from '../../contracts/admin/sync-refusal.dto.js';
+import type { RefusedRecords } from '../../contracts/admin/sync-runs.routes.js';
 import { type RuleName, RULES } from '../../contracts/common/rules.js';
 import { siteRuleOf } from '../../conformance/site/site-rules.js';
 

@@ -1,4 +1,4 @@
-import type { RemovalGuard } from '../../contracts/admin/sync-run.dto.js';
+import type { RemovalGuard } from '../../contracts/admin/sync-runs.routes.js';
 import type { Kind } from './kinds.js';
 
 /** Numbers of the connection's active records of one kind (decision 35). */

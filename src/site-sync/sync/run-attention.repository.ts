@@ -1,4 +1,4 @@
-import type { RemovalGuard } from '../../contracts/admin/sync-run.dto.js';
+import type { RemovalGuard } from '../../contracts/admin/sync-runs.routes.js';
 import type { Sql } from '../../core/database/sql.js';
 import { type AbsentLists, NOTICED_RUNS } from './absent-lists.rules.js';
 import type { RunCounts } from './kinds.js';

@@ -1,13 +1,12 @@
 import { ownField } from '../../contracts/common/json.js';
 import { Injectable } from '@nestjs/common';
-import { SITE_API } from '../../contracts/site/site.api.js';
-import { GetSitesResponse } from '../../contracts/site/site.dto.js';
+import { GetSitesResponse, SITE_API } from '../../contracts/site/site.api.js';
 import { Database } from '../../core/database/database.js';
 import { Semaphore } from '../../core/database/semaphore.js';
 import type { PartnerConnection } from '../../partner-client/connections.repository.js';
 import type { PartnerAnswer } from '../../partner-client/partner-answer.js';
 import { PartnerClient } from '../../partner-client/partner-client.js';
-import type { RemovalGuard } from '../../contracts/admin/sync-run.dto.js';
+import type { RemovalGuard } from '../../contracts/admin/sync-runs.routes.js';
 import type { Session } from '../../core/database/session.js';
 import type { Sql } from '../../core/database/sql.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';

@@ -1,10 +1,10 @@
 import { type Instant, instantOf, looseTimeMessage, strictTime } from '../../contracts/common/instant.js';
-import { MAX_REFUSALS } from '../../contracts/admin/sync-refusal.dto.js';
+import { MAX_REFUSALS } from '../../contracts/admin/sync-runs.routes.js';
 import { isJsonObject } from '../../contracts/common/json.js';
 import { fieldPath, type Read, readerOf } from '../../contracts/common/fields/field.js';
 import { storableText } from '../../contracts/common/text.js';
 import { summarise, type Violation } from '../../contracts/common/violation.js';
-import { isWithoutParent, Kiosk, Material, missingParent, Site } from '../../contracts/site/site.dto.js';
+import { isWithoutParent, Kiosk, Material, missingParent, Site } from '../../contracts/site/site.api.js';
 import type { Session } from '../../core/database/session.js';
 import type { Sql } from '../../core/database/sql.js';
 import { redactJson, redactText } from '../../core/observability/redaction.js';

@@ -1,4 +1,4 @@
-import type { SyncChangeQuery } from '../../contracts/admin/sync-change.dto.js';
+import type { SyncChangeQuery } from '../../contracts/admin/sync-runs.routes.js';
 import { type ListPage, listPage } from '../../core/database/list-page.js';
 import type { Sql } from '../../core/database/sql.js';
 import { hasSeveralParents } from '../catalog/catalog.repository.js';

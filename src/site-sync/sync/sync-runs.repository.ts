@@ -1,8 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import type { QuarantinedRecord, QuarantineQuery } from '../../contracts/admin/sync-refusal.dto.js';
-import type { RemovalGuard, SyncRunQuery } from '../../contracts/admin/sync-run.dto.js';
+import type {
+  QuarantinedRecord,
+  QuarantineQuery,
+  RemovalGuard,
+  SyncRunQuery,
+} from '../../contracts/admin/sync-runs.routes.js';
 import { Database } from '../../core/database/database.js';
-import { deleteInSteps } from '../../core/database/delete-in-steps.js';
+import { deleteInSteps } from '../../core/database/sweep.js';
 import { type ListPage, listPage } from '../../core/database/list-page.js';
 import type { Sql } from '../../core/database/sql.js';
 import { uuidv7 } from '../../core/database/uuid.js';

@@ -2,9 +2,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { List } from '../../contracts/admin/list.dto.js';
-import { SyncChange, type SyncChangeQuery } from '../../contracts/admin/sync-change.dto.js';
-import { QuarantinedRecord, type QuarantineQuery } from '../../contracts/admin/sync-refusal.dto.js';
-import { type RequestedSyncRun, SyncRun, type SyncRunQuery } from '../../contracts/admin/sync-run.dto.js';
+import {
+  QuarantinedRecord,
+  type QuarantineQuery,
+  type RequestedSyncRun,
+  SyncChange,
+  type SyncChangeQuery,
+  SyncRun,
+  type SyncRunQuery,
+} from '../../contracts/admin/sync-runs.routes.js';
 import { jsonOrText } from '../../contracts/common/json.js';
 import { present } from '../../contracts/common/present.js';
 import { siteRuleOf } from '../../conformance/site/site-rules.js';

@@ -6,9 +6,8 @@ import { VisionFinding, type VisionFindingQuery } from '../../contracts/admin/vi
 import { present } from '../../contracts/common/present.js';
 import { storableText } from '../../contracts/common/text.js';
 import { Database } from '../../core/database/database.js';
-import { deleteInSteps } from '../../core/database/delete-in-steps.js';
+import { deleteInSteps, Sweep } from '../../core/database/sweep.js';
 import { listPage, type SqlList } from '../../core/database/list-page.js';
-import { Sweep } from '../../core/database/sweep.js';
 import { redacted, redactText } from '../../core/observability/redaction.js';
 import { type Finding, MAX_FINDINGS } from './read-list.rules.js';
 

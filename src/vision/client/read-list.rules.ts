@@ -1,3 +1,4 @@
+import { constants, deflateRawSync } from 'node:zlib';
 import { hash } from 'node:crypto';
 import { looseTimeMessage, parseInstant, secondsBetween, strictTime } from '../../contracts/common/instant.js';
 import { isDeeper, isJsonObject, type JsonObject, limitDepth, MAX_JSON_DEPTH } from '../../contracts/common/json.js';
@@ -5,18 +6,33 @@ import type { Pagination } from '../../contracts/common/pagination.dto.js';
 import { type DtoClass, readerOf } from '../../contracts/common/fields/field.js';
 import { type AnswerRecord, recordTooLarge } from '../../partner-client/partner-answer.js';
 import { redactText } from '../../core/observability/redaction.js';
-import { areIndexable } from './indexed-names.rules.js';
 import { isBlank, storableText } from '../../contracts/common/text.js';
 import { summarise, type Violation } from '../../contracts/common/violation.js';
-import { VIDEO_LISTS } from '../../contracts/vision/vision.api.js';
 import {
   MAX_CLIP_GAPS,
   MAX_DURATION_SECONDS,
   type Recording,
+  VIDEO_LISTS,
   VIDEO_STATUSES,
   type VideoRequestState,
   type VideoStatus,
-} from '../../contracts/vision/vision.dto.js';
+} from '../../contracts/vision/vision.api.js';
+
+/** PostgreSQL takes entries of 2,704 bytes into an index; beside the names, ours have ids and times. */
+const MAX_INDEXED_BYTES = 2_300;
+
+/**
+ * Whether names fit into the keys of recordings. PostgreSQL shortens what repeats itself in long ones; `Z_FIXED` does as much, and less
+ * than that of PostgreSQL is asked for.
+ */
+export function areIndexable(...names: readonly string[]): boolean {
+  const text = names.join('');
+  // A code unit has at most three bytes.
+  if (text.length * 3 <= MAX_INDEXED_BYTES) return true;
+  const bytes = Buffer.from(text);
+  if (bytes.length <= MAX_INDEXED_BYTES) return true;
+  return deflateRawSync(bytes, { strategy: constants.Z_FIXED }).length <= MAX_INDEXED_BYTES / 2;
+}
 
 /** A part of a partner's response that breaks the contract and was skipped. */
 export interface Finding {

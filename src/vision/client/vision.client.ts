@@ -3,7 +3,6 @@ import { formatInstant } from '../../contracts/common/instant.js';
 import { isJsonObject, ownField } from '../../contracts/common/json.js';
 import { isBlank, isStorableText } from '../../contracts/common/text.js';
 import type { Violation } from '../../contracts/common/violation.js';
-import { VISION_API } from '../../contracts/vision/vision.api.js';
 import {
   type ContinuousQuery,
   type CreateVideoRequest,
@@ -12,7 +11,8 @@ import {
   Recording,
   Video,
   type VideoStatus,
-} from '../../contracts/vision/vision.dto.js';
+  VISION_API,
+} from '../../contracts/vision/vision.api.js';
 import type { PartnerAnswer } from '../../partner-client/partner-answer.js';
 import { PartnerClient } from '../../partner-client/partner-client.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';

@@ -1,5 +1,5 @@
 import { formatInstant } from '../../contracts/common/instant.js';
-import type { Video } from '../../contracts/vision/vision.dto.js';
+import type { Video } from '../../contracts/vision/vision.api.js';
 import { type Finding, MAX_FINDINGS } from '../client/read-list.rules.js';
 import { mayBeAliases, mayBeOneTruck, type NamePair, namesOf } from '../recordings/camera-names.rules.js';
 import { MAX_CLIPS_PER_PART } from '../recordings/recording.rules.js';

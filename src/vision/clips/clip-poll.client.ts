@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { MAX_PAGE_SIZE } from '../../contracts/common/pagination.dto.js';
-import type { ListVideosQuery, Video } from '../../contracts/vision/vision.dto.js';
+import type { ListVideosQuery, Video } from '../../contracts/vision/vision.api.js';
 import { inCallContext } from '../../core/outbound/outbound-log.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { VisionFindings } from '../client/findings.repository.js';

@@ -1,4 +1,4 @@
-import type { Video } from '../../contracts/vision/vision.dto.js';
+import type { Video } from '../../contracts/vision/vision.api.js';
 import { withJitter } from '../../core/outbound/backoff.js';
 import { type FailureKind, PartnerFailure } from '../../partner-client/partner-failure.js';
 import type { Finding, ReadRequestState } from '../client/read-list.rules.js';

@@ -12,7 +12,13 @@ import {
   VisionConnections,
 } from '../client/vision-connections.repository.js';
 import { pollDelayMs, retryByDeadline, withLastResponse, withPollJitter } from './clip-poll.rules.js';
-import { existingRequest, type ExistingRequest, MAX_SUBMITS, mayBeTaken, submitFailure } from './clip-submit.rules.js';
+import {
+  existingRequest,
+  type ExistingRequest,
+  MAX_SUBMITS,
+  mayBeTaken,
+  submitFailure,
+} from './clip-requests.rules.js';
 import { ClipsRepository, type Part, recordClipEvent } from './clips.repository.js';
 
 interface PartKey {

@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { OrderVideoRequest } from '../../contracts/admin/video-request.dto.js';
+import type { OrderVideoRequest, VideoRequestQuery } from '../../contracts/admin/video-requests.routes.js';
 import { isWithin } from '../holds/held.sql.js';
 import type { Range } from '../range.js';
 import type { CameraKey } from '../truck.js';
-import { FILE_REMOVED } from '../../contracts/admin/recording.dto.js';
+import { FILE_REMOVED } from '../../contracts/admin/recordings.routes.js';
 import { MAX_HISTORY } from '../../contracts/admin/history.dto.js';
-import type { VideoRequestQuery } from '../../contracts/admin/video-request.dto.js';
 import { Database } from '../../core/database/database.js';
 import { type ListPage, listPage } from '../../core/database/list-page.js';
 import type { Sql } from '../../core/database/sql.js';

@@ -9,7 +9,7 @@ import {
   VideoRequest,
   VideoRequestPart,
   type VideoRequestQuery,
-} from '../../contracts/admin/video-request.dto.js';
+} from '../../contracts/admin/video-requests.routes.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { present } from '../../contracts/common/present.js';
 import type { Sql } from '../../core/database/sql.js';

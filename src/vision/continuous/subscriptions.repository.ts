@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { TruckFilters, VideoSubscriptionQuery } from '../../contracts/admin/video-subscription.dto.js';
+import type { TruckFilters, VideoSubscriptionQuery } from '../../contracts/admin/video-subscriptions.routes.js';
 import { Database } from '../../core/database/database.js';
 import { type ListPage, listPage } from '../../core/database/list-page.js';
 import type { Sql } from '../../core/database/sql.js';

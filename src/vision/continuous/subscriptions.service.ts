@@ -10,7 +10,7 @@ import {
   VideoSubscription,
   type VideoSubscriptionQuery,
   VideoSubscriptionRemoval,
-} from '../../contracts/admin/video-subscription.dto.js';
+} from '../../contracts/admin/video-subscriptions.routes.js';
 import { epochMillis } from '../../contracts/common/instant.js';
 import { present } from '../../contracts/common/present.js';
 import type { Violation } from '../../contracts/common/violation.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { epochMillis, instantOf } from '../../contracts/common/instant.js';
 import { MAX_PAGE_SIZE } from '../../contracts/common/pagination.dto.js';
-import type { ContinuousQuery, Recording } from '../../contracts/vision/vision.dto.js';
+import type { ContinuousQuery, Recording } from '../../contracts/vision/vision.api.js';
 import { PartitionPlanner } from '../../core/database/partition-planner.js';
 import { PARTITIONED } from '../../core/database/partitions.rules.js';
 import { WorkService } from '../../core/work/work.service.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { FILE_REMOVED } from '../../contracts/admin/recording.dto.js';
-import type { CoverageCause } from '../../contracts/admin/coverage.dto.js';
+import { FILE_REMOVED } from '../../contracts/admin/recordings.routes.js';
+import type { CoverageCause } from '../../contracts/admin/coverage.routes.js';
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { Database } from '../../core/database/database.js';
@@ -9,10 +9,10 @@ import { namePairsOf } from '../recordings/camera-names.repository.js';
 import { isSameCamera, namesOf } from '../recordings/camera-names.rules.js';
 import type { RecordingState } from '../recordings/recording.rules.js';
 import {
-  type CoveredCamera,
-  CoverageRepository,
   type CoverageRecordingRow,
+  CoverageRepository,
   type CoverageSubscriptionRow,
+  type CoveredCamera,
   type ErasedRow,
   type FailedClipRow,
   type TruckCamera,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { RecordingReason } from '../../contracts/admin/recording.dto.js';
-import type { CoverageQuery, FleetCoverageQuery } from '../../contracts/admin/coverage.dto.js';
+import type { RecordingReason } from '../../contracts/admin/recordings.routes.js';
+import type { CoverageQuery, FleetCoverageQuery } from '../../contracts/admin/coverage.routes.js';
 import { epochMillis, type Instant } from '../../contracts/common/instant.js';
 import { Database } from '../../core/database/database.js';
 import { monthsOf } from '../../core/database/partitions.rules.js';

@@ -1,6 +1,11 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import type { Coverage, CoverageBucket, CoverageInterval, CoverageQuery } from '../../contracts/admin/coverage.dto.js';
+import type {
+  Coverage,
+  CoverageBucket,
+  CoverageInterval,
+  CoverageQuery,
+} from '../../contracts/admin/coverage.routes.js';
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { invalid } from '../../core/errors/app-error.js';

@@ -1,8 +1,8 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { ENV, type Env } from '../../core/config/env.js';
-import type { CheckedRule } from '../../contracts/admin/connection-check.dto.js';
+import type { CheckedRule } from '../../contracts/admin/connections.routes.js';
 import { instantOf } from '../../contracts/common/instant.js';
-import type { Recording } from '../../contracts/vision/vision.dto.js';
+import type { Recording } from '../../contracts/vision/vision.api.js';
 import { outboundPolicy } from '../../core/outbound/address-guard.js';
 import { InvalidMp4Error, Mp4BoxValidator } from '../../core/media/mp4-box-validator.js';
 import { hasVisibleEnd } from '../../core/media/file-headers.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { RetryRecordings } from '../../contracts/admin/recording.dto.js';
+import type { RetryRecordings } from '../../contracts/admin/recordings.routes.js';
 import { Database } from '../../core/database/database.js';
 import type { Sql } from '../../core/database/sql.js';
 import { ClipsRepository } from '../clips/clips.repository.js';

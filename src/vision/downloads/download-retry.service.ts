@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ENV, type ResolvedEnv } from '../../core/config/env.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
-import type { RetriedRecordings, RetryRecordings, StoredRecording } from '../../contracts/admin/recording.dto.js';
-import type { VideoRequest } from '../../contracts/admin/video-request.dto.js';
+import type { RetriedRecordings, RetryRecordings, StoredRecording } from '../../contracts/admin/recordings.routes.js';
+import type { VideoRequest } from '../../contracts/admin/video-requests.routes.js';
 import { apiError, invalid } from '../../core/errors/app-error.js';
 import { WorkService } from '../../core/work/work.service.js';
 import {

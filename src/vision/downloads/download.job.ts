@@ -1,16 +1,16 @@
+import { TargetBackoff } from '../../core/outbound/backoff.js';
+import { DownloadError, reasonOf, retryLater, RetryLaterError } from './download-error.js';
 import { createHash } from 'node:crypto';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { ENV, type ResolvedEnv } from '../../core/config/env.js';
-import type { RecordingReason } from '../../contracts/admin/recording.dto.js';
+import type { RecordingReason } from '../../contracts/admin/recordings.routes.js';
 import { WorkService } from '../../core/work/work.service.js';
 import { type Next, RowLostError, type Run } from '../../core/work/run.js';
 import { inCallContext } from '../../core/outbound/outbound-log.js';
-import { TargetBackoff } from '../../core/outbound/target-backoff.js';
 import { StorageUnavailableError } from '../../core/storage/storage-errors.js';
 import type { Published } from '../../core/storage/draft.js';
 import { recordingFile } from '../recordings/recording.rules.js';
 import { DOWNLOAD, VisionConnections } from '../client/vision-connections.repository.js';
-import { DownloadError, reasonOf, retryLater, RetryLaterError } from './download-error.js';
 import {
   DOWNLOAD_LANES,
   DownloadRepository,
@@ -19,9 +19,32 @@ import {
   resumePointOf,
 } from './download.repository.js';
 import { Downloader } from './downloader.js';
-import { FileHosts } from './file-hosts.js';
 import { type FetchFailure, type NextStep, nextStep } from './download.rules.js';
 import { RelinkService } from './relink.service.js';
+
+/** Downloads in a row that do not reach a host before it is not called for a while. */
+const MAX_UNREACHED = 3;
+
+/** A host that was not reached several times in a row, or that asked for fewer calls, is not called for a while. */
+class FileHosts {
+  private readonly backoff = new TargetBackoff(MAX_UNREACHED);
+
+  /** The error that defers a download; undefined if its host may be called now. */
+  refusal(connectionId: string, host: string): RetryLaterError | undefined {
+    const until = this.backoff.pausedUntil(host) ?? this.backoff.pausedUntil(`${connectionId} ${host}`);
+    return until && retryLater(`${host} could not be reached, or asked for fewer calls.`, until);
+  }
+
+  /** How a download ended; undefined if it succeeded. */
+  ended(connectionId: string, host: string, error?: unknown): void {
+    if (error === undefined) return this.backoff.answered(host);
+    if (!(error instanceof DownloadError) || error.kind === 'cancelled') return;
+    if (error.isUnreached) this.backoff.failed(host);
+    else this.backoff.answered(host);
+    // Of this connection alone: a host may serve many companies.
+    if (error.pauseUntil !== undefined) this.backoff.pause(`${connectionId} ${host}`, error.pauseUntil);
+  }
+}
 
 type DownloadRun = Run<RecordingRow>;
 

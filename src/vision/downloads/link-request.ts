@@ -1,11 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import { type Agent, type IncomingMessage, request as httpRequest } from 'node:http';
+import { type Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isArrayBuffer } from 'node:util/types';
 import { uuidv7 } from '../../core/database/uuid.js';
 import { type OutboundPolicy, urlFault } from '../../core/outbound/address-guard.js';
-import { guardedAgents } from '../../core/outbound/guarded-agents.js';
-import { isLenientHost, isParseError } from '../../core/outbound/lenient-hosts.js';
+import { guardedAgents, isLenientHost, isParseError } from '../../core/outbound/guarded-agents.js';
 import { networkFailure } from '../../core/outbound/network-errors.js';
 import { failureName, NO_OUTBOUND_LOG, type OpenCall, type OutboundLog } from '../../core/outbound/outbound-log.js';
 import { connectionError, DownloadError, statusError } from './download-error.js';

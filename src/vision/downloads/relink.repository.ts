@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { Recording } from '../../contracts/vision/vision.dto.js';
+import type { Recording } from '../../contracts/vision/vision.api.js';
 import { Database } from '../../core/database/database.js';
 import type { VisionConnection } from '../client/vision-connections.repository.js';
 import type { Span } from '../range.js';
-import { knownChunks } from '../recordings/known-chunks.repository.js';
+import { knownChunks } from '../recordings/recordings.repository.js';
 import { distinctChunks, fetchBy } from '../recordings/recording.rules.js';
 import type { RecordingRow } from './download.repository.js';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { instantOf } from '../../contracts/common/instant.js';
 import { MAX_PAGE_SIZE } from '../../contracts/common/pagination.dto.js';
-import type { Recording } from '../../contracts/vision/vision.dto.js';
+import type { Recording } from '../../contracts/vision/vision.api.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import type { Changes } from '../../core/work/run.js';
 import { readAllPages } from '../client/read-pages.js';

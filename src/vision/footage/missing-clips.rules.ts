@@ -1,4 +1,4 @@
-import type { CoverageInterval } from '../../contracts/admin/coverage.dto.js';
+import type { CoverageInterval } from '../../contracts/admin/coverage.routes.js';
 import { gaps, lengthMs, overlap, type Span } from '../range.js';
 
 /** A time around a weighing. It is running if its end is still to come: it then ends now. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { CoverageInterval } from '../../contracts/admin/coverage.dto.js';
-import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
-import type { VideoRequest } from '../../contracts/admin/video-request.dto.js';
+import type { CoverageInterval } from '../../contracts/admin/coverage.routes.js';
+import type { StoredRecording } from '../../contracts/admin/recordings.routes.js';
+import type { VideoRequest } from '../../contracts/admin/video-requests.routes.js';
 import { instantOf } from '../../contracts/common/instant.js';
 import { VideoRequests } from '../clips/video-requests.service.js';
 import type { CoveredCamera } from '../coverage/coverage.repository.js';

@@ -1,4 +1,4 @@
-import { MAX_MISSING } from '../../contracts/admin/hold.dto.js';
+import { MAX_MISSING } from '../../contracts/admin/holds.routes.js';
 import type { Sql } from '../../core/database/sql.js';
 import type { TruckRow } from '../truck.js';
 import { cameraSql } from '../camera.sql.js';

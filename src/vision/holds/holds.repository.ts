@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { CreateHold, HoldQuery } from '../../contracts/admin/hold.dto.js';
+import type { CreateHold, HoldQuery } from '../../contracts/admin/holds.routes.js';
 import { Database } from '../../core/database/database.js';
 import { type ListPage, listPage, type SqlList } from '../../core/database/list-page.js';
 import { instantSql, type Sql } from '../../core/database/sql.js';

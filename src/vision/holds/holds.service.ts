@@ -11,9 +11,9 @@ import {
   MissingFootage,
   ReleasedHold,
   type ReleaseHold,
-} from '../../contracts/admin/hold.dto.js';
+} from '../../contracts/admin/holds.routes.js';
 import type { List } from '../../contracts/admin/list.dto.js';
-import type { AdminRecording, StoredRecording } from '../../contracts/admin/recording.dto.js';
+import type { AdminRecording, StoredRecording } from '../../contracts/admin/recordings.routes.js';
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
 import { present } from '../../contracts/common/present.js';
 import type { Violation } from '../../contracts/common/violation.js';

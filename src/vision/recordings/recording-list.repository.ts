@@ -1,4 +1,4 @@
-import { FILE_REMOVED, type RecordingQuery } from '../../contracts/admin/recording.dto.js';
+import { FILE_REMOVED, type RecordingQuery } from '../../contracts/admin/recordings.routes.js';
 import { type ListPage, listPage, type SqlList } from '../../core/database/list-page.js';
 import type { Sql } from '../../core/database/sql.js';
 import { haulerOf } from '../client/vision-connections.repository.js';

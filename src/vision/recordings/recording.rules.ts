@@ -1,5 +1,5 @@
 import { epochMillis, type Instant, instantOf } from '../../contracts/common/instant.js';
-import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
+import type { Recording, Video } from '../../contracts/vision/vision.api.js';
 import { monthsOf } from '../../core/database/partitions.rules.js';
 import { defineStates, type StateOf } from '../../core/work/states.js';
 import { isNameOf, isSameCamera, type NamePair } from './camera-names.rules.js';

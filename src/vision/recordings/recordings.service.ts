@@ -7,7 +7,7 @@ import {
   RecordingLife,
   type RecordingQuery,
   StoredRecording,
-} from '../../contracts/admin/recording.dto.js';
+} from '../../contracts/admin/recordings.routes.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { present } from '../../contracts/common/present.js';
 import { Database } from '../../core/database/database.js';

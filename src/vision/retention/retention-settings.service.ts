@@ -6,7 +6,7 @@ import {
   MAX_TRUCKS,
   RetentionPreview,
   type SetRetention,
-} from '../../contracts/admin/retention.dto.js';
+} from '../../contracts/admin/retention.routes.js';
 import { present } from '../../contracts/common/present.js';
 import { Database } from '../../core/database/database.js';
 import type { Sql } from '../../core/database/sql.js';

@@ -7,9 +7,9 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { storeMissingRetentions } from '../../auth/retention-defaults.repository.js';
+import { storeMissingRetentions } from '../../auth/haulers.repository.js';
 import { ENV, type ResolvedEnv } from '../../core/config/env.js';
-import type { RetentionResult } from '../../contracts/admin/storage.dto.js';
+import type { RetentionResult } from '../../contracts/admin/storage.routes.js';
 import { Database } from '../../core/database/database.js';
 import { inBackground } from '../../core/errors/background.js';
 import { Metrics } from '../../core/observability/metrics.js';

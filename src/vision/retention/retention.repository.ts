@@ -1,4 +1,4 @@
-import type { HaulerRetention } from '../../contracts/admin/retention.dto.js';
+import type { HaulerRetention } from '../../contracts/admin/retention.routes.js';
 import type { Sql } from '../../core/database/sql.js';
 import { isHeld } from '../holds/held.sql.js';
 import { forgetDays, RECORDED_TIME, type RecordedTime } from '../recordings/coverage-days.repository.js';

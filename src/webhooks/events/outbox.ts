@@ -1,4 +1,4 @@
-import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { Global, Injectable, Logger, Module, type OnModuleDestroy } from '@nestjs/common';
 import { Database } from '../../core/database/database.js';
 import { isDatabaseUnavailable, isLockTimeout } from '../../core/database/postgres-errors.js';
 import type { Sql } from '../../core/database/sql.js';
@@ -98,3 +98,8 @@ export class Outbox implements OnModuleDestroy {
     }
   }
 }
+
+/** What happens, written for webhook endpoints. Global, because every module of the platform side writes to it. */
+@Global()
+@Module({ providers: [Outbox], exports: [Outbox] })
+export class EventsModule {}

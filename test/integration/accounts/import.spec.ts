@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ACCOUNT_API } from '../../../src/contracts/account/account.api.js';
-import type { Account } from '../../../src/contracts/admin/account.dto.js';
-import type { AccountImport } from '../../../src/contracts/admin/account-import.dto.js';
-import type { Action } from '../../../src/contracts/admin/action.dto.js';
+import type { Account, AccountImport } from '../../../src/contracts/admin/accounts.routes.js';
+import type { Action } from '../../../src/contracts/admin/actions.routes.js';
 import { type Caller, callerOf } from '../../shared/post-endpoint.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { refuseAccount } from '../../support/rows.js';

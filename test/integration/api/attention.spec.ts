@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { type Attention, type AttentionItem } from '../../../src/contracts/admin/attention.dto.js';
+import type { Attention, AttentionItem } from '../../../src/contracts/admin/attention.routes.js';
 import { PartitionPlanner } from '../../../src/core/database/partition-planner.js';
 import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { whileLocked } from '../../support/rows.js';
 import { refuses } from '../../support/scripted-partner.js';
-import { SiteScene, SITES_ROUTE } from '../../support/site-scene.js';
+import { SITES_ROUTE, SiteScene } from '../../support/site-scene.js';
 import { connectVision } from '../../support/vision-partner.js';
 
 const attentionOf = async (service: TestApp): Promise<Attention> => {

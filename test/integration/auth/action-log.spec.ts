@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Action } from '../../../src/contracts/admin/action.dto.js';
+import type { Action } from '../../../src/contracts/admin/actions.routes.js';
 import { createHauler } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';

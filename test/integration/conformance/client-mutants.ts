@@ -1,5 +1,4 @@
-import type { Call, CallLog } from '../../../src/conformance/client/call.js';
-import { type ClientRole, checkCalls } from '../../../src/conformance/client/client-rule.js';
+import { type Call, type CallLog, checkCalls, type ClientRole } from '../../../src/conformance/client/client-rule.js';
 
 /** A client that differs from ours in one thing that it did, and the rule that must notice it. */
 export type ClientMutant = readonly [rule: string, change: (calls: readonly Call[]) => Call[]];

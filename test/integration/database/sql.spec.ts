@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Database } from '../../../src/core/database/database.js';
-import { deleteInSteps } from '../../../src/core/database/delete-in-steps.js';
+import { deleteInSteps } from '../../../src/core/database/sweep.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 
 let stage: TestDatabase;

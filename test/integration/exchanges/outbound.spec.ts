@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { ExchangeDetail } from '../../../src/contracts/admin/exchange.dto.js';
+import type {
+  ExchangeDetail,
+  ReplayedExchange,
+  ReplayedExchanges,
+} from '../../../src/contracts/admin/exchanges.routes.js';
 import type { HistoryEntry } from '../../../src/contracts/admin/history.dto.js';
 import type { List } from '../../../src/contracts/admin/list.dto.js';
-import type { ReplayedExchange, ReplayedExchanges } from '../../../src/contracts/admin/replay.dto.js';
 import { ExchangeLog } from '../../../src/exchanges/exchange-log.service.js';
 import { sealKey } from '../../../src/partner-client/connection-keys.service.js';
-import { type TestApp } from '../../support/app.js';
+import type { TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { listExchanges } from '../../support/exchange-scene.js';
 import { setConnectionRow } from '../../support/rows.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Database } from '../../../src/core/database/database.js';
 import { DatabaseConnectionError } from '../../../src/core/database/postgres-errors.js';
-import { outageOf } from '../../../src/core/database/outage.js';
+import { outageOf } from '../../../src/core/database/reason.js';
 import { ReadinessService } from '../../../src/admin/health/readiness.service.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { testEnv } from '../../support/env.js';

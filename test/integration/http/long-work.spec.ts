@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { ExchangeReplay } from '../../../src/admin/exchange-replay.service.js';
-import { StorageChecks } from '../../../src/admin/storage-check/storage-check.service.js';
-import { StorageRepairs } from '../../../src/admin/storage-check/storage-repair.service.js';
+import { StorageChecks, StorageRepairs } from '../../../src/admin/storage-check/storage-check.service.js';
 import { Retention } from '../../../src/vision/retention/retention.job.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 

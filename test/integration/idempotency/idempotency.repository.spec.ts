@@ -4,7 +4,7 @@ import type { DataSource } from 'typeorm';
 import type { Database } from '../../../src/core/database/database.js';
 import type { Sql } from '../../../src/core/database/sql.js';
 import { type Claim, claim, type ClaimOutcome, keep } from '../../../src/core/idempotency/idempotency.repository.js';
-import { IdempotencySweep } from '../../../src/core/idempotency/idempotency-sweep.job.js';
+import { IdempotencySweep } from '../../../src/core/idempotency/idempotency.module.js';
 import { keptAnswers } from '../../support/rows.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 import { ageKey } from '../../support/time.js';

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import type { Action } from '../../../src/contracts/admin/action.dto.js';
-import type { StoredRecording } from '../../../src/contracts/admin/recording.dto.js';
+import type { Action } from '../../../src/contracts/admin/actions.routes.js';
+import type { StoredRecording } from '../../../src/contracts/admin/recordings.routes.js';
 import { issueConnectionKey, type TestKey } from '../../support/api-keys.js';
 import { eventually } from '../../support/eventually.js';
 import { failRecording } from '../../support/rows.js';

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { ConnectionCheck } from '../../../src/contracts/admin/connection-check.dto.js';
-import type { Connection } from '../../../src/contracts/admin/connection.dto.js';
+import type { Connection, ConnectionCheck } from '../../../src/contracts/admin/connections.routes.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { type ScriptedPartner, type ScriptedReply, startScriptedPartner } from '../../support/scripted-partner.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { TicketRevision } from '../../../src/contracts/admin/ticket.dto.js';
+import type { TicketRevision } from '../../../src/contracts/admin/tickets.routes.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { ScaleHouse } from '../../support/scale-house.js';
 

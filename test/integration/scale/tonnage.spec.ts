@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
-import type { Tonnage } from '../../../src/contracts/admin/report.dto.js';
+import type { Tonnage } from '../../../src/contracts/admin/tickets.routes.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { CatalogFixture } from '../../support/catalog.js';
 import { insertTickets } from '../../support/rows.js';

@@ -6,8 +6,7 @@ import { addSyncRun, insertTicket, whileSitesBreak } from '../../support/rows.js
 import { ADDRESS, idOf, kiosk, material, type Plain, type PlainSiteData, site } from '../../support/site-data.js';
 import { answer, counts, SITES_ROUTE, SiteScene } from '../../support/site-scene.js';
 import { parse } from 'csv-parse/sync';
-import type { QuarantinedRecord } from '../../../src/contracts/admin/sync-refusal.dto.js';
-import type { SyncRun } from '../../../src/contracts/admin/sync-run.dto.js';
+import type { QuarantinedRecord, SyncRun } from '../../../src/contracts/admin/sync-runs.routes.js';
 
 let scene: SiteScene;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Erasure } from '../../../src/contracts/admin/erasure.dto.js';
+import type { Erasure } from '../../../src/contracts/admin/erasures.routes.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { insertFootage, videoConnection } from '../../support/held-footage.js';

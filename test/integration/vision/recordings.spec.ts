@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { CreatedRecordingShare } from '../../../src/contracts/admin/share.dto.js';
+import type { CreatedRecordingShare } from '../../../src/contracts/admin/shares.routes.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { insertFootage, videoConnection } from '../../support/held-footage.js';
 import { addHalfRemovedClip, addLost, endRecording, refuseRetry } from '../../support/rows.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { WebhookDelivery } from '../../../src/contracts/admin/webhook-delivery.dto.js';
+import type { WebhookDelivery } from '../../../src/contracts/admin/webhooks.routes.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { type DnsServer, startDnsServer } from '../../support/dns-server.js';
 import { eventually } from '../../support/eventually.js';

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import type { WebhookDelivery } from '../../../src/contracts/admin/webhook-delivery.dto.js';
-import type { IssuedWebhookEndpoint, WebhookEndpoint } from '../../../src/contracts/admin/webhook-endpoint.dto.js';
+import type {
+  IssuedWebhookEndpoint,
+  WebhookDelivery,
+  WebhookEndpoint,
+} from '../../../src/contracts/admin/webhooks.routes.js';
 import { StatesJob } from '../../../src/admin/attention/states.job.js';
 import { issueConnectionKey, issueKey, type TestKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';

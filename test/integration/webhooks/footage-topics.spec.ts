@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { WebhookDelivery } from '../../../src/contracts/admin/webhook-delivery.dto.js';
-import type { WebhookEndpoint } from '../../../src/contracts/admin/webhook-endpoint.dto.js';
+import type { WebhookDelivery, WebhookEndpoint } from '../../../src/contracts/admin/webhooks.routes.js';
 import { StatesJob } from '../../../src/admin/attention/states.job.js';
 import { eventually } from '../../support/eventually.js';
 import { sampleVideo } from '../../support/sample-video.js';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { CreateVideoResponse, ListVideosResponse } from '../../../src/contracts/vision/vision.dto.js';
+import type { CreateVideoResponse, ListVideosResponse } from '../../../src/contracts/vision/vision.api.js';
 import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';

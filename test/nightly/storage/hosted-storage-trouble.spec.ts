@@ -1,8 +1,8 @@
 import { mkdir, readdir, rename, rmdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { ContinuousResponse } from '../../../src/contracts/vision/vision.dto.js';
-import { knownRoots } from '../../../src/core/storage/storage-roots.repository.js';
+import type { ContinuousResponse } from '../../../src/contracts/vision/vision.api.js';
+import { knownRoots } from '../../../src/core/storage/inventory.repository.js';
 import { openStorage } from '../../../src/core/storage/open-storage.js';
 import { STORAGE, type Storage } from '../../../src/core/storage/storage.js';
 import { videoFileName } from '../../../src/reference-partner/vision/stored-videos.repository.js';

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { HoldDetails } from '../../../src/contracts/admin/hold.dto.js';
+import type { HoldDetails } from '../../../src/contracts/admin/holds.routes.js';
 import { Retention } from '../../../src/vision/retention/retention.job.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';

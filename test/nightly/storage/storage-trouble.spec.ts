@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ContinuousResponse } from '../../../src/contracts/vision/vision.dto.js';
+import type { ContinuousResponse } from '../../../src/contracts/vision/vision.api.js';
 import { openStorage } from '../../../src/core/storage/open-storage.js';
 import { StorageUnavailableError } from '../../../src/core/storage/storage-errors.js';
 import type { Storage } from '../../../src/core/storage/storage.js';

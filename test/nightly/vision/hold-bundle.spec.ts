@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import type { HoldDetails } from '../../../src/contracts/admin/hold.dto.js';
+import type { HoldDetails } from '../../../src/contracts/admin/holds.routes.js';
 import { STORAGE, type Storage } from '../../../src/core/storage/storage.js';
 import { recordingFile } from '../../../src/vision/recordings/recording.rules.js';
 import { startTestApp, type TestApp } from '../../support/app.js';

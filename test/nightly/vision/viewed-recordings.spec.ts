@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Action } from '../../../src/contracts/admin/action.dto.js';
+import type { Action } from '../../../src/contracts/admin/actions.routes.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { withoutActions } from '../../support/rows.js';
 import { sampleVideo } from '../../support/sample-video.js';

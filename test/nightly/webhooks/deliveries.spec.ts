@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { WebhookEndpoint } from '../../../src/contracts/admin/webhook-endpoint.dto.js';
+import type { WebhookEndpoint } from '../../../src/contracts/admin/webhooks.routes.js';
 import { eventually } from '../../support/eventually.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { ScaleHouse } from '../../support/scale-house.js';

@@ -1,7 +1,6 @@
 import { expect } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import type { WebhookDelivery } from '../../../src/contracts/admin/webhook-delivery.dto.js';
-import type { IssuedWebhookEndpoint } from '../../../src/contracts/admin/webhook-endpoint.dto.js';
+import type { IssuedWebhookEndpoint, WebhookDelivery } from '../../../src/contracts/admin/webhooks.routes.js';
 import type { TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { nameDigest, normaliseName } from '../../../src/accounts/account-name.js';
-import { partPattern, searchText } from '../../../src/accounts/account-search.js';
+import { nameDigest, normaliseName, partPattern, searchText } from '../../../src/accounts/account-name.js';
 import fc from '../../support/fast-check.js';
 import { anyCharacter } from '../../support/openapi-arbitrary.js';
 

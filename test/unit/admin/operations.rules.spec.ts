@@ -4,7 +4,7 @@ import {
   lateNotices,
   replicationNotices,
   slotNotice,
-} from '../../../src/admin/attention/operations.rules.js';
+} from '../../../src/admin/attention/footage-attention.rules.js';
 
 const NOW = Date.parse('2026-11-28T12:00:00Z');
 

@@ -2,9 +2,9 @@ import { describe, expect, it, test } from '@jest/globals';
 import { beginsOf, type Notice, sinceBegin } from '../../../src/admin/attention/attention.rules.js';
 import { problemOf } from '../../../src/admin/attention/problems.rules.js';
 import { footageChance, quietOf, ticketChance, usualOf, weeksOf } from '../../../src/admin/overview/quiet.rules.js';
-import type { AttentionKind } from '../../../src/contracts/admin/attention.dto.js';
+import type { AttentionKind } from '../../../src/contracts/admin/attention.routes.js';
 import { readTimeZone } from '../../../src/contracts/common/time-zone.js';
-import { localDays } from '../../../src/vision/coverage/local-days.rules.js';
+import { localDays } from '../../../src/vision/coverage/coverage.rules.js';
 
 const HOUR_MS = 3_600_000;
 const at = (text: string) => Date.parse(text);

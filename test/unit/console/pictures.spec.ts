@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from '@jest/globals';
-import type { TruckDay } from '../../../src/contracts/admin/coverage.dto.js';
+import type { TruckDay } from '../../../src/contracts/admin/coverage.routes.js';
 import type { FieldChange, HistoryEntry } from '../../../src/contracts/admin/history.dto.js';
-import type { RecordingDetails } from '../../../src/contracts/admin/recording.dto.js';
-import { dayStateOf, monthOf } from '../../../src/console/pages/coverage/truck-days.rules.js';
+import type { RecordingDetails } from '../../../src/contracts/admin/recordings.routes.js';
+import { dayStateOf, monthOf } from '../../../src/console/pages/coverage/coverage.rules.js';
 import { lifeOf } from '../../../src/console/pages/recordings/recording-life.rules.js';
 import { barsOf, scaleOf, sharesOf } from '../../../src/console/pages/reports/reports.rules.js';
 import { stepsOf } from '../../../src/console/pages/tickets/ticket-line.rules.js';

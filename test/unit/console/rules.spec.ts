@@ -1,13 +1,13 @@
 import { describe, expect, it, test } from '@jest/globals';
 import type { OverviewDay } from '../../../src/contracts/admin/overview.dto.js';
-import type { StoredRecording } from '../../../src/contracts/admin/recording.dto.js';
-import type { CameraCoverage, CoverageBucket, CoverageInterval } from '../../../src/contracts/admin/coverage.dto.js';
-import type { SyncRunCounts } from '../../../src/contracts/admin/sync-run.dto.js';
+import type { StoredRecording } from '../../../src/contracts/admin/recordings.routes.js';
+import type { CameraCoverage, CoverageBucket, CoverageInterval } from '../../../src/contracts/admin/coverage.routes.js';
+import type { SyncRunCounts } from '../../../src/contracts/admin/sync-runs.routes.js';
 import { FIGURES, scaleOf } from '../../../src/console/pages/home/home.rules.js';
 import {
   describe as describeSegment,
-  tracksOf,
   resolutionOf,
+  tracksOf,
   zoomed,
 } from '../../../src/console/pages/coverage/coverage.rules.js';
 import { cameraLabel, sentenceOf, timeText } from '../../../src/console/pages/coverage/coverage-sentence.rules.js';

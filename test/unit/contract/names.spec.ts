@@ -1,13 +1,13 @@
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
-import { CreateAccountRequest } from '../../../src/contracts/account/account.dto.js';
-import { AccountQuery } from '../../../src/contracts/admin/account.dto.js';
-import { IssueApiKeyRequest } from '../../../src/contracts/admin/api-key.dto.js';
-import { CreateHaulerRequest } from '../../../src/contracts/admin/hauler.dto.js';
-import { CreateConnectionRequest, UpdateConnectionRequest } from '../../../src/contracts/admin/connection.dto.js';
-import { HostedCamera, HostedRecordingQuery } from '../../../src/contracts/admin/hosted.dto.js';
-import { OrderVideoRequest } from '../../../src/contracts/admin/video-request.dto.js';
-import { CreateVideoSubscription } from '../../../src/contracts/admin/video-subscription.dto.js';
+import { CreateAccountRequest } from '../../../src/contracts/account/account.api.js';
+import { AccountQuery } from '../../../src/contracts/admin/accounts.routes.js';
+import { IssueApiKeyRequest } from '../../../src/contracts/admin/api-keys.routes.js';
+import { CreateHaulerRequest } from '../../../src/contracts/admin/haulers.routes.js';
+import { CreateConnectionRequest, UpdateConnectionRequest } from '../../../src/contracts/admin/connections.routes.js';
+import { HostedCamera, HostedRecordingQuery } from '../../../src/contracts/admin/hosted.routes.js';
+import { OrderVideoRequest } from '../../../src/contracts/admin/video-requests.routes.js';
+import { CreateVideoSubscription } from '../../../src/contracts/admin/video-subscriptions.routes.js';
 import { type DtoClass, readerOf } from '../../../src/contracts/common/fields/field.js';
 import type { Violation } from '../../../src/contracts/common/violation.js';
 

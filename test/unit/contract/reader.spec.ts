@@ -2,8 +2,8 @@ import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import { readerOf } from '../../../src/contracts/common/fields/field.js';
 import type { Violation } from '../../../src/contracts/common/violation.js';
-import { CreateScaleTicketRequest } from '../../../src/contracts/scale/scale.dto.js';
-import { ListVideosQuery } from '../../../src/contracts/vision/vision.dto.js';
+import { CreateScaleTicketRequest } from '../../../src/contracts/scale/scale.api.js';
+import { ListVideosQuery } from '../../../src/contracts/vision/vision.api.js';
 
 const ID = '7b0a3a52-6e0d-4e0e-9d61-0d1c1f3f8a21';
 const material = { id: ID, name: 'Debris', quantity: 1, unitOfMeasure: 'Ton' };

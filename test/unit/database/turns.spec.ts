@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Sender, Turns } from '../../../src/core/database/turns.js';
+import { type Sender, Turns } from '../../../src/core/database/batcher.js';
 
 interface Item {
   readonly name: string;

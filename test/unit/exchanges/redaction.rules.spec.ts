@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { createKey } from '../../../src/auth/api-key.js';
-import { bodyCells } from '../../../src/exchanges/body-cells.js';
+import { bodyCells } from '../../../src/exchanges/exchange-row.js';
 import { BodyCapture, keptBody } from '../../../src/core/http/body-capture.js';
 import { redactBody, redactHeaders, redactPath } from '../../../src/exchanges/redaction.rules.js';
 import { protectSecrets } from '../../../src/core/observability/known-secrets.js';

@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { isPublicAddress, urlFault } from '../../../src/core/outbound/address-guard.js';
 import { networkFailure } from '../../../src/core/outbound/network-errors.js';
 import { readHosts } from '../../../src/core/outbound/name-resolver.js';
-import { redactUrl, redactUrls } from '../../../src/core/outbound/redaction.js';
-import { retryAfterDate } from '../../../src/core/outbound/retry-after.js';
+import { redactUrl, redactUrls } from '../../../src/core/observability/redaction.js';
+import { retryAfterDate } from '../../../src/core/outbound/backoff.js';
 
 const v4 = (...addresses: string[]) => addresses.map((address) => ({ address, family: 4 }));
 

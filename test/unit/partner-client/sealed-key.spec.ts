@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { openKey, SealBrokenError, sealKey } from '../../../src/partner-client/connection-keys.service.js';
-import { failureSentence } from '../../../src/core/work/failure-sentence.js';
+import { failureSentence } from '../../../src/core/work/row-runner.js';
 
 const secret = randomBytes(32);
 const id = randomUUID();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { instantOf } from '../../../src/contracts/common/instant.js';
-import type { Video } from '../../../src/contracts/vision/vision.dto.js';
+import type { Video } from '../../../src/contracts/vision/vision.api.js';
 import {
   type CameraNames,
   ClipMatcher,

@@ -13,11 +13,11 @@ import {
 import {
   partStateOf,
   REQUEST_STATES,
-  requestStateOf,
   type RequestState,
+  requestStateOf,
   splitRange,
+  submitFailure,
 } from '../../../src/vision/clips/clip-requests.rules.js';
-import { submitFailure } from '../../../src/vision/clips/clip-submit.rules.js';
 import { RECORDING_STATES, type ShownState } from '../../../src/vision/recordings/recording.rules.js';
 
 const MINUTE = 60_000;

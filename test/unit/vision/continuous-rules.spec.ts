@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import fc from '../../support/fast-check.js';
-import type { Recording } from '../../../src/contracts/vision/vision.dto.js';
+import type { Recording } from '../../../src/contracts/vision/vision.api.js';
 import { PartnerFailure } from '../../../src/partner-client/partner-failure.js';
 import { UnstableListError } from '../../../src/vision/client/read-pages.js';
 import { rereadings } from '../../../src/core/config/parse.js';

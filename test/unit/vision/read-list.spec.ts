@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Video } from '../../../src/contracts/vision/vision.dto.js';
+import { Video } from '../../../src/contracts/vision/vision.api.js';
 import { readAcknowledgement } from '../../../src/vision/client/vision.client.js';
 import { NotAListError } from '../../../src/vision/client/read-list.rules.js';
 import { readList } from '../../support/listed-pages.js';

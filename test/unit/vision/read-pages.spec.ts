@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Recording } from '../../../src/contracts/vision/vision.dto.js';
+import { Recording } from '../../../src/contracts/vision/vision.api.js';
 import { PartnerFailure } from '../../../src/partner-client/partner-failure.js';
 import type { ListedPage } from '../../../src/vision/client/read-list.rules.js';
 import { readAllPages, UnstableListError } from '../../../src/vision/client/read-pages.js';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { mailOf, slackBody } from '../../../src/webhooks/messages.rules.js';
+import { mailOf, slackBody } from '../../../src/webhooks/delivery.rules.js';
 
 const hostile = {
   haulerId: 'h',

@@ -1,4 +1,4 @@
-import type { Action } from '../../../contracts/admin/action.dto.js';
+import type { Action } from '../../../contracts/admin/actions.routes.js';
 import { ACTION_KINDS } from '../../../contracts/admin/action.values.js';
 import type { PageProps } from '../../client/address.js';
 import { linkTo } from '../../client/links.js';

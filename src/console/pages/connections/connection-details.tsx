@@ -1,18 +1,208 @@
-import { useState } from 'preact/hooks';
-import type { ConnectionCheck } from '../../../contracts/admin/connection-check.dto.js';
-import type { Connection, ConnectionRemoval } from '../../../contracts/admin/connection.dto.js';
-import { open, type PageProps } from '../../client/address.js';
+import type {
+  CheckedRule,
+  Connection,
+  ConnectionCheck,
+  ConnectionRemoval,
+} from '../../../contracts/admin/connections.routes.js';
+import { type Column, ListPage, Table } from '../../parts/listing.js';
+import { Badge, CallState, Card, DetailHead, Empty, type Tone } from '../../parts/states.js';
+import type { VideoSubscription } from '../../../contracts/admin/video-subscriptions.routes.js';
+import { change, open, type PageProps } from '../../client/address.js';
 import { linkTo } from '../../client/links.js';
 import { send } from '../../client/api.js';
-import { useHaulerName } from '../../client/haulers.js';
-import { ActionButton, Needing } from '../../parts/forms.js';
+import type { BodyOf } from '../../client/contract.js';
+import { useSession } from '../../client/session.js';
+import { localInput } from '../../parts/filters.js';
+import { ActionButton, bodyOf, Form, Input, instantOf, Needing } from '../../parts/forms.js';
 import { Facts, formatCount, Id, Time } from '../../parts/values.js';
-import { CheckResult } from './connection-check.js';
+import { DAY_MS } from '../../parts/zone.rules.js';
+import { useState } from 'preact/hooks';
+import { useHaulerName } from '../../client/haulers.js';
 import { FailedShare, HealthState, LastFailure } from '../../parts/health.js';
 import { EditForm } from './connection-forms.js';
-import { ConnectionTrucks } from './connection-trucks.js';
 import { NextStep } from '../haulers/hauler-setup.js';
-import { DetailHead } from '../../parts/states.js';
+
+/** Three results, the findings for the partner to fix, and the rules. */
+function CheckResult({ check }: { check: ConnectionCheck }) {
+  const results = [
+    ['Reachable', check.reachable],
+    ['Accepts the key', check.authorized],
+    [`Follows the interface: ${check.proven} of ${check.ofKit} rules proven; the kit proves the rest`, check.conforms],
+  ] as const;
+  return (
+    <Card title="Result of the check">
+      <ul class="answers">
+        {results.map(([text, isTrue]) => (
+          <li key={text}>
+            <Badge value={isTrue === null ? 'not proven' : isTrue ? 'yes' : 'no'} /> {text}
+          </li>
+        ))}
+      </ul>
+      {check.findings.length > 0 && (
+        <ul class="findings">
+          {check.findings.map((finding, index) => (
+            <li key={index}>{finding}</li>
+          ))}
+        </ul>
+      )}
+      {check.rules.length > 0 && <Rules rules={check.rules} />}
+    </Card>
+  );
+}
+
+const TONES: Readonly<Record<CheckedRule['outcome'], Tone>> = {
+  passed: 'good',
+  failed: 'bad',
+  warning: 'warn',
+  'kit-error': 'bad',
+  'not-applicable': 'plain',
+  'not-proven': 'plain',
+};
+
+/** The broken rules with their remedies; below them the other rules, folded. */
+function Rules({ rules }: { rules: readonly CheckedRule[] }) {
+  const isBroken = ({ outcome }: CheckedRule) =>
+    outcome === 'failed' || outcome === 'warning' || outcome === 'kit-error';
+  const [broken, others] = [rules.filter(isBroken), rules.filter((rule) => !isBroken(rule))];
+  return (
+    <>
+      {broken.length === 0 ? (
+        <p>No rule of the conformance kit failed.</p>
+      ) : (
+        <Table label="Broken rules" rows={broken} columns={RULE_COLUMNS} keyOf={keyOfRule} />
+      )}
+      {others.length > 0 && (
+        <details>
+          <summary>
+            {others.filter(({ outcome }) => outcome === 'passed').length} rules passed,{' '}
+            {others.filter(({ outcome }) => outcome !== 'passed').length} not proven by this check
+          </summary>
+          <Table label="Other rules" rows={others} columns={RULE_COLUMNS} keyOf={keyOfRule} />
+        </details>
+      )}
+    </>
+  );
+}
+
+const keyOfRule = ({ id, operation, message }: CheckedRule): string => `${id} ${operation} ${message}`;
+
+const RULE_COLUMNS: readonly Column<CheckedRule>[] = [
+  { title: 'Rule', cell: ({ id }) => <code class="prefix">{id}</code> },
+  {
+    title: 'Outcome',
+    cell: ({ outcome }) => <Badge value={outcome} tone={TONES[outcome]} />,
+  },
+  { title: 'Operation', cell: ({ operation }) => operation },
+  {
+    title: 'Finding',
+    cell: ({ message, remedy }) =>
+      message === '' && remedy === undefined ? null : (
+        <div>
+          {message}
+          {remedy !== undefined && <div class="remedy">{remedy}</div>}
+        </div>
+      ),
+  },
+];
+
+const LIVE_MS = 5_000;
+
+/** The trucks whose recordings the platform fetches by this connection. */
+function ConnectionTrucks({ connection, query }: PageProps & { connection: Connection }) {
+  const { canWrite } = useSession();
+  const isOpen = query.has('follow');
+  return (
+    <>
+      {isOpen && <FollowForm connection={connection} />}
+      <Card title="Followed trucks">
+        {canWrite && !isOpen && (
+          <p class="actions">
+            <a class="button" href={linkTo('connections', { id: connection.id, follow: 1 })}>
+              Follow the cameras of a truck
+            </a>
+          </p>
+        )}
+        <ListPage
+          path="/video-subscriptions"
+          query={query}
+          name="trucks"
+          fixed={{ connectionId: connection.id }}
+          everyMs={LIVE_MS}
+          label="Trucks"
+          columns={columnsOf(canWrite)}
+          keyOf={({ id }) => id}
+          empty={
+            <Empty title="No truck is followed yet.">
+              The platform fetches the recordings of the trucks that it follows, and single clips of all others.
+            </Empty>
+          }
+        />
+      </Card>
+    </>
+  );
+}
+
+const columnsOf = (canWrite: boolean): readonly Column<VideoSubscription>[] => [
+  {
+    title: 'Truck',
+    cell: ({ connectionId, truckId }) => (
+      <a class="prefix" href={linkTo('coverage', { connectionId, truckId })}>
+        {truckId}
+      </a>
+    ),
+  },
+  { title: 'Camera', cell: ({ cameraId }) => cameraId ?? 'all cameras' },
+  { title: 'Lists read until', cell: ({ watermark }) => <Time value={watermark} /> },
+  { title: 'State', cell: (subscription) => <CallState of={subscription} /> },
+  ...(canWrite ? [{ title: 'Actions', cell: (each: VideoSubscription) => <TruckActions subscription={each} /> }] : []),
+];
+
+function TruckActions({ subscription: { id, truckId, enabled } }: { subscription: VideoSubscription }) {
+  const path = `/video-subscriptions/${id}` as const;
+  return (
+    <span class="actions">
+      <ActionButton
+        label={enabled ? 'Pause this truck' : 'Resume this truck'}
+        work={() => send('PATCH', path, { enabled: !enabled })}
+      />
+      <ActionButton
+        label="Stop following"
+        kind="danger"
+        confirm={`New recordings of ${truckId} are not fetched any more. Those that are listed stay.`}
+        work={() => send('DELETE', path)}
+      />
+    </span>
+  );
+}
+
+function FollowForm({ connection }: { connection: Connection }) {
+  const follow = async (values: FormData) => {
+    const fields = bodyOf<Omit<BodyOf<'POST', '/video-subscriptions'>, 'connectionId'>>(values, {
+      startTime: instantOf,
+    });
+    await send('POST', '/video-subscriptions', { ...fields, connectionId: connection.id });
+    change({ follow: undefined });
+  };
+  return (
+    <Form
+      title="Follow the cameras of a truck"
+      submit="Follow this truck"
+      work={follow}
+      onCancel={() => change({ follow: undefined })}
+    >
+      <Input name="truckId" label="Truck, as the partner names it" isRequired hint="such as TRUCK-7" />
+      <Input name="cameraId" label="Camera" hint="empty: all cameras of the truck" />
+      <Input
+        name="startTime"
+        label="Recordings since"
+        type="datetime-local"
+        isRequired
+        value={localInput(new Date(Date.now() - DAY_MS))}
+        hint="at first the last 24 hours"
+      />
+    </Form>
+  );
+}
 
 interface DetailsProps extends PageProps {
   readonly connection: Connection;

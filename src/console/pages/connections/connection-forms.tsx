@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Connection } from '../../../contracts/admin/connection.dto.js';
+import type { Connection } from '../../../contracts/admin/connections.routes.js';
 import { change, type PageProps } from '../../client/address.js';
 import { linkTo } from '../../client/links.js';
 import { send } from '../../client/api.js';

@@ -1,5 +1,5 @@
-import type { Connection } from '../../../contracts/admin/connection.dto.js';
-import type { UnreadWindow } from '../../../contracts/admin/video-subscription.dto.js';
+import type { Connection } from '../../../contracts/admin/connections.routes.js';
+import type { UnreadWindow } from '../../../contracts/admin/video-subscriptions.routes.js';
 import type { VisionFinding } from '../../../contracts/admin/vision-finding.dto.js';
 import type { KeyDescription } from '../../../contracts/partner/partner.api.js';
 import type { PageProps } from '../../client/address.js';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Connection } from '../../../contracts/admin/connection.dto.js';
+import type { Connection } from '../../../contracts/admin/connections.routes.js';
 import { open, type PageProps } from '../../client/address.js';
 import { linkTo } from '../../client/links.js';
 import { useHaulerName } from '../../client/haulers.js';

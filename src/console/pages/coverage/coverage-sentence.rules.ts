@@ -1,4 +1,4 @@
-import type { CameraCoverage, CoverageCause, CoverageSide } from '../../../contracts/admin/coverage.dto.js';
+import type { CameraCoverage, CoverageCause, CoverageSide } from '../../../contracts/admin/coverage.routes.js';
 
 /** Causes of footage that was recorded or requested, and that is lost; a time stands before them. */
 const LOST: Readonly<Partial<Record<CoverageCause, string>>> = {

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { AbsentCamera, TruckCoverage } from '../../../contracts/admin/coverage.dto.js';
+import type { AbsentCamera, TruckCoverage } from '../../../contracts/admin/coverage.routes.js';
 import type { PageProps } from '../../client/address.js';
 import { linkTo } from '../../client/links.js';
 import { BY_HAULER, BY_ZONE, pick, SelectFilter, zoneOf } from '../../parts/filters.js';
@@ -9,7 +9,7 @@ import { formatCount } from '../../parts/values.js';
 import { DAY_MS, dayOf, localTime, momentOf } from '../../parts/zone.rules.js';
 import { cameraLabel } from './coverage-sentence.rules.js';
 import { DaySquare } from './truck-calendar.js';
-import { dayStateOf } from './truck-days.rules.js';
+import { dayStateOf } from './coverage.rules.js';
 
 const [MAX_DAYS, DEFAULT_DAYS] = [31, 7];
 const TRUCKS_PER_PAGE = 24;

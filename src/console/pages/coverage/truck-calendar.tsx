@@ -3,7 +3,7 @@ import { linkWith } from '../../client/links.js';
 import { useLoad } from '../../client/load.js';
 import { Loadable } from '../../parts/states.js';
 import { DAY_MS } from '../../parts/zone.rules.js';
-import { type CalendarDay, type DayState, dayStateOf, monthOf } from './truck-days.rules.js';
+import { type CalendarDay, type DayState, dayStateOf, monthOf } from './coverage.rules.js';
 
 const LIVE_MS = 30_000;
 /** A Sunday. */

@@ -1,4 +1,4 @@
-import type { Exchange } from '../../../contracts/admin/exchange.dto.js';
+import type { Exchange } from '../../../contracts/admin/exchanges.routes.js';
 
 /** What a call is for, by its operation. */
 const CALLS: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Connection } from '../../../contracts/admin/connection.dto.js';
+import type { Connection } from '../../../contracts/admin/connections.routes.js';
 import { linkTo } from '../../client/links.js';
 import { useAll } from '../../client/load.js';
 import { useSession } from '../../client/session.js';

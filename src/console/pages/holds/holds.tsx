@@ -1,16 +1,198 @@
-import type { Hold } from '../../../contracts/admin/hold.dto.js';
-import { HOLD_STATUSES } from '../../../contracts/admin/footage.values.js';
-import type { PageProps } from '../../client/address.js';
+import { open, type PageProps } from '../../client/address.js';
 import { linkTo, linkWith } from '../../client/links.js';
-import { useHaulerName } from '../../client/haulers.js';
+import { send, urlOf } from '../../client/api.js';
+import { useConnectionChoices, useHaulerName } from '../../client/haulers.js';
+import { BY_HAULER, byChoice, byText, localInput } from '../../parts/filters.js';
+import { bodyOf, Form, Input, instantOf, Needing, NewLink, Select } from '../../parts/forms.js';
+import { BackLink, Badge, Card, Detail, DetailHead, Empty, Loading } from '../../parts/states.js';
+import type { Hold, HoldDetails, MissingFootage } from '../../../contracts/admin/holds.routes.js';
+import { HOLD_STATUSES, MISSING_CAUSES } from '../../../contracts/admin/footage.values.js';
 import { useSession } from '../../client/session.js';
-import { BY_HAULER, byChoice, byText } from '../../parts/filters.js';
-import { NewLink } from '../../parts/forms.js';
-import { type Column, ListPage } from '../../parts/listing.js';
-import { Badge, Empty } from '../../parts/states.js';
-import { Done, Time } from '../../parts/values.js';
-import { HoldDetailsView } from './hold-details.js';
-import { HoldForm } from './hold-form.js';
+import { type Column, ListPage, Table } from '../../parts/listing.js';
+import { Done, Facts, formatBytes, formatCount, Id, Time } from '../../parts/values.js';
+import { useState } from 'preact/hooks';
+
+const MINUTE_MS = 60_000;
+
+/** The value of a time field: the start of its minute, or the end, so that the range never gets shorter. */
+function inputTime(value: string | null, round: 'floor' | 'ceil'): string {
+  const time = Date.parse(value ?? '');
+  return Number.isNaN(time) ? '' : localInput(new Date(Math[round](time / MINUTE_MS) * MINUTE_MS));
+}
+
+/** A new hold. The address may have its truck and range. */
+function HoldForm({ query }: PageProps) {
+  const choices = useConnectionChoices('vision');
+  const create = async (values: FormData) => {
+    const { id } = await send('POST', '/holds', bodyOf(values, { from: instantOf, to: instantOf }));
+    open(linkTo('holds', { id }), { replace: true });
+  };
+  if (choices === undefined) return <Loading />;
+  const connectionId = query.get('connectionId') ?? (choices.length === 1 ? choices[0]?.[0] : undefined);
+  return (
+    <>
+      <BackLink href={linkTo('holds')}>All holds</BackLink>
+      <Form title="New hold" submit="Hold the footage" work={create} onCancel={() => open(linkTo('holds'))}>
+        <Input name="caseId" label="Case" isRequired hint="the case, claim or letter that needs the footage" />
+        <Input name="reason" label="Reason" isRequired hint="such as: collision on Main St, letter of 3 February" />
+        <Select
+          name="connectionId"
+          label="Partner who records the truck"
+          choices={choices}
+          value={connectionId}
+          isRequired
+        />
+        <Input
+          name="truckId"
+          label="Truck"
+          value={query.get('truckId') ?? ''}
+          isRequired
+          hint="as the partner spells it: a truck that is not known is refused"
+        />
+        <Input name="cameraId" label="Camera" value={query.get('cameraId') ?? ''} hint="empty: all cameras" />
+        <Input
+          name="from"
+          label="From"
+          type="datetime-local"
+          value={inputTime(query.get('from'), 'floor')}
+          isRequired
+          hint="in the time zone of this browser"
+        />
+        <Input
+          name="to"
+          label="To"
+          type="datetime-local"
+          value={inputTime(query.get('to'), 'ceil')}
+          isRequired
+          hint="may be in the future; at most 366 days after the start"
+        />
+      </Form>
+    </>
+  );
+}
+
+const HOLD_MS = 10_000;
+
+/** One hold: what it keeps, what is missing, and its end. */
+function HoldDetailsView({ id, query }: PageProps & { id: string }) {
+  return (
+    <Detail
+      path={`/holds/${encodeURIComponent(id)}`}
+      everyMs={HOLD_MS}
+      back={linkWith('holds', query, { id: undefined })}
+      list="All holds"
+    >
+      {(data) => (
+        <>
+          <HoldFacts hold={data} />
+          <Missing hold={data} />
+        </>
+      )}
+    </Detail>
+  );
+}
+
+function HoldFacts({ hold }: { hold: HoldDetails }) {
+  const haulerName = useHaulerName();
+  const { caseId, status, stored, bytes, waiting, releasedAt } = hold;
+  const recordings = { truckId: hold.truckId, connectionId: hold.connectionId, cameraId: hold.cameraId };
+  return (
+    <DetailHead
+      title={caseId}
+      label="Hold"
+      badge={<Badge value={status} />}
+      facts={{
+        Held: `${formatCount(stored)} recordings, ${formatBytes(bytes)}`,
+        'Waiting for download': waiting > 0 && (
+          <a href={linkTo('recordings', { ...recordings, status: 'available' })}>
+            {formatCount(waiting)}: a link may expire before
+          </a>
+        ),
+      }}
+    >
+      <Facts
+        of={{
+          Reason: hold.reason,
+          Hauler: haulerName(hold.haulerId),
+          Truck: (
+            <a href={linkTo('coverage', { ...recordings, cameraId: undefined, from: hold.from, to: hold.to })}>
+              {hold.truckId}
+            </a>
+          ),
+          Camera: hold.cameraId ?? 'all cameras',
+          From: <Time value={hold.from} />,
+          To: <Time value={hold.to} />,
+          Created: <Done at={hold.createdAt} by={hold.createdBy} />,
+          Released: releasedAt !== undefined && (
+            <Done at={releasedAt} by={`${hold.releasedBy}: ${hold.releaseReason}`} />
+          ),
+          Id: <Id value={hold.id} />,
+        }}
+      />
+      <Needing isOfAllHaulers>
+        <HoldActions hold={hold} />
+      </Needing>
+    </DetailHead>
+  );
+}
+
+function HoldActions({ hold: { id, status } }: { hold: HoldDetails }) {
+  const { canWrite, may } = useSession();
+  const [isReleasing, setReleasing] = useState(false);
+  const release = async (values: FormData) => {
+    await send('POST', `/holds/${id}/release`, bodyOf(values));
+    setReleasing(false);
+  };
+  const canRelease = canWrite && status === 'active';
+  if (isReleasing && canRelease) {
+    return (
+      <Form title="Release the hold" submit="Release the hold" work={release} onCancel={() => setReleasing(false)}>
+        <p class="notice warn">
+          Its footage follows the retention of the hauler again: what is older is deleted within an hour.
+        </p>
+        <Input name="reason" label="Why it is released" isRequired hint="such as: settled on 4 May" />
+      </Form>
+    );
+  }
+  return (
+    <p class="actions">
+      {may('viewer+video') && (
+        <a class="button primary" href={urlOf(`/holds/${id}/bundle`)} download>
+          Download all of it (ZIP)
+        </a>
+      )}
+      {canRelease && (
+        <button type="button" onClick={() => setReleasing(true)}>
+          Release …
+        </button>
+      )}
+    </p>
+  );
+}
+
+const MISSING: readonly Column<MissingFootage>[] = [
+  { title: 'Camera', cell: ({ cameraId }) => cameraId ?? <span class="muted">none known</span> },
+  { title: 'From', cell: ({ from }) => <Time value={from} /> },
+  { title: 'To', cell: ({ to }) => <Time value={to} /> },
+  { title: 'Why', cell: ({ cause }) => MISSING_CAUSES[cause] },
+];
+
+function Missing({ hold: { missing } }: { hold: HoldDetails }) {
+  return (
+    <Card title="Missing">
+      {missing.length === 0 ? (
+        <p>Nothing of the range up to now is missing.</p>
+      ) : (
+        <Table
+          label="Missing footage"
+          rows={missing}
+          columns={MISSING}
+          keyOf={({ cameraId, from }) => `${cameraId ?? ''} ${from}`}
+        />
+      )}
+    </Card>
+  );
+}
 
 const LIVE_MS = 30_000;
 const FILTERS = [

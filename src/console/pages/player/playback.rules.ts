@@ -1,4 +1,4 @@
-import type { StoredRecording } from '../../../contracts/admin/recording.dto.js';
+import type { StoredRecording } from '../../../contracts/admin/recordings.routes.js';
 
 /** A stored file of one camera; times in milliseconds since the epoch. */
 export interface Chunk {

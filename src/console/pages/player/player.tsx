@@ -1,15 +1,67 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { StoredRecording } from '../../../contracts/admin/recording.dto.js';
+import type { StoredRecording } from '../../../contracts/admin/recordings.routes.js';
+import { useAll, useLoad } from '../../client/load.js';
+import { overlapsOf, pick, ZoneChoice, zoneOf } from '../../parts/filters.js';
+import type { CoverageInterval } from '../../../contracts/admin/coverage.routes.js';
+import { cameraLabel } from '../coverage/coverage-sentence.rules.js';
 import { change } from '../../client/address.js';
 import { type Change, linkTo } from '../../client/links.js';
 import { useSession } from '../../client/session.js';
 import { Empty } from '../../parts/states.js';
-import { AROUND_MS, useRecordingsAround } from './chunk-loading.js';
-import { useFootageFacts } from './footage-facts.js';
-import { pick, ZoneChoice, zoneOf } from '../../parts/filters.js';
 import { camerasOf, type Chunk, chunkAt, chunksOf, gridOf, resumeAt } from './playback.rules.js';
 import { PlayerControls } from './player-controls.js';
 import { PlayerTile } from './player-tile.js';
+
+/** Loaded before and after the moment that is played. */
+const AROUND_MS = 30 * 60_000;
+
+interface LoadedRecordings {
+  readonly recordings: readonly StoredRecording[];
+  readonly isLoaded: boolean;
+  /** The time that is loaded, for a call. */
+  readonly range: Readonly<Record<'from' | 'to', string>>;
+  /** Loads more before the clock reaches the end of what is loaded. */
+  readonly follow: (time: number) => void;
+}
+
+/** The stored recordings of a truck around the moment that is played. */
+function useRecordingsAround({ connectionId, truckId }: StoredRecording, moment: number): LoadedRecordings {
+  const [center, setCenter] = useState(moment);
+  const iso = (time: number) => new Date(time).toISOString();
+  const range = { from: iso(center - AROUND_MS), to: iso(center + AROUND_MS) };
+  const within = { connectionId, truckId, status: 'stored', overlaps: overlapsOf(range.from, range.to) };
+  const { data, error } = useAll('/recordings', within);
+  // By the latest centre: a picture that plays calls the `follow` of its start, ten times a second.
+  const follow = (time: number) => setCenter((now) => (Math.abs(time - now) > AROUND_MS / 2 ? time : now));
+  // Without an answer it plays what is loaded; the page reads the recording itself again and shows the error.
+  return { recordings: data ?? [], isLoaded: (data ?? error) !== undefined, range, follow };
+}
+
+const LIVE_MS = 30_000;
+
+interface FootageFacts {
+  /** The name by which the service knows a camera that has several. */
+  readonly nameOf: (cameraId: string) => string;
+  readonly labelOf: (camera: string) => string;
+  /** Why a camera has nothing stored at a moment; undefined where it has, or where that is not known. */
+  readonly causeAt: (camera: string, time: number) => string | undefined;
+}
+
+/** The names of a truck's cameras, and the reasons of their gaps. */
+function useFootageFacts(range: Readonly<Record<'connectionId' | 'truckId' | 'from' | 'to', string>>): FootageFacts {
+  const cameras = useLoad('/coverage/summary', range).data?.data ?? [];
+  const intervals = (useLoad('/coverage', range, LIVE_MS).data?.data ?? []) as readonly CoverageInterval[];
+  const cameraOf = (name: string) => cameras.find(({ names }) => names.includes(name));
+  return {
+    nameOf: (name) => cameraOf(name)?.cameraId ?? name,
+    labelOf: (name) => cameraLabel(name, cameraOf(name)?.names),
+    causeAt: (camera, time) =>
+      intervals.find(
+        ({ cameraId, startTime, endTime, state }) =>
+          cameraId === camera && state !== 'stored' && Date.parse(startTime) <= time && time < Date.parse(endTime),
+      )?.reason,
+  };
+}
 
 /** Interval of the clock if no picture sets it. */
 const TICK_MS = 100;

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { StoredRecording } from '../../../contracts/admin/recording.dto.js';
+import type { StoredRecording } from '../../../contracts/admin/recordings.routes.js';
 import type { PageProps } from '../../client/address.js';
 import { linkTo, linkWith } from '../../client/links.js';
 import { urlOf } from '../../client/api.js';

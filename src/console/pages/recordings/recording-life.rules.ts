@@ -1,4 +1,4 @@
-import type { RecordingDetails } from '../../../contracts/admin/recording.dto.js';
+import type { RecordingDetails } from '../../../contracts/admin/recordings.routes.js';
 
 export interface LifeStep {
   readonly word: string;

@@ -1,7 +1,8 @@
-import type { RecordingDetails, StoredRecording } from '../../../contracts/admin/recording.dto.js';
+import { linkTo, linkToFilter, linkWith } from '../../client/links.js';
+import { useLoad } from '../../client/load.js';
+import type { RecordingDetails, StoredRecording } from '../../../contracts/admin/recordings.routes.js';
 import { RECORDING_STATUSES } from '../../../contracts/admin/footage.values.js';
 import type { PageProps } from '../../client/address.js';
-import { linkTo, linkToFilter, linkWith } from '../../client/links.js';
 import { useSession } from '../../client/session.js';
 import { BY_VISION_CONNECTION, byChoice, byText, byTime, zoneOf } from '../../parts/filters.js';
 import { type Column, ListPage } from '../../parts/listing.js';
@@ -12,9 +13,25 @@ import { cameraLabel } from '../coverage/coverage-sentence.rules.js';
 import { Player } from '../player/player.js';
 import { lifeOf } from './recording-life.rules.js';
 import { RecordingGallery } from './recording-gallery.js';
-import { RecordedTickets } from './recorded-tickets.js';
 import { RetryFiltered, RetryRecording } from '../../parts/retries.js';
 import { Shares } from './shares.js';
+
+/** Links to the tickets that were weighed during a recording. */
+function RecordedTickets({ recordingId }: { recordingId: string }) {
+  const tickets = useLoad(`/recordings/${recordingId}/tickets`).data?.data ?? [];
+  if (tickets.length === 0) return null;
+  return (
+    <p aria-label="Tickets of this recording" role="group">
+      {tickets.length === 1 ? 'Ticket' : 'Tickets'} of this time:{' '}
+      {tickets.map(({ id, flows }, index) => (
+        <span key={id}>
+          {index > 0 && ' · '}
+          <a href={linkTo('tickets', { id })}>{flows.map(({ ticketNumber }) => ticketNumber).join(' / ')}</a>
+        </span>
+      ))}
+    </p>
+  );
+}
 
 const LIVE_MS = 5_000;
 const SOURCES = ['continuous', ['on-demand', 'on demand']] as const;

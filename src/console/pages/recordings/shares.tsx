@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { StoredRecording } from '../../../contracts/admin/recording.dto.js';
-import type { CreatedRecordingShare, RecordingShare } from '../../../contracts/admin/share.dto.js';
+import type { StoredRecording } from '../../../contracts/admin/recordings.routes.js';
+import type { CreatedRecordingShare, RecordingShare } from '../../../contracts/admin/shares.routes.js';
 import { send } from '../../client/api.js';
 import type { BodyOf } from '../../client/contract.js';
 import { useAll } from '../../client/load.js';

@@ -1,4 +1,4 @@
-import type { OtherQuantities, TonnageRow } from '../../../contracts/admin/report.dto.js';
+import type { OtherQuantities, TonnageRow } from '../../../contracts/admin/tickets.routes.js';
 import { DAY_MS, dayOf, localTime, momentOf } from '../../parts/zone.rules.js';
 
 export const RANGES = ['month', 'last', 'own'] as const;

@@ -1,12 +1,11 @@
-import type { TonnageRow } from '../../../contracts/admin/report.dto.js';
+import type { TonnageRow } from '../../../contracts/admin/tickets.routes.js';
 import { change, type PageProps } from '../../client/address.js';
 import { linkTo } from '../../client/links.js';
 import { useHaulerName, useHaulers } from '../../client/haulers.js';
 import { useLoad, useNow } from '../../client/load.js';
-import { CsvButton } from '../../parts/csv-button.js';
+import { type Column, CsvButton, Table } from '../../parts/listing.js';
 import { Filters, SelectFilter, TextFilter, ZoneChoice, zoneOf } from '../../parts/filters.js';
 import { Field } from '../../parts/forms.js';
-import { type Column, Table } from '../../parts/listing.js';
 import { Card, Empty, Loadable, Loading } from '../../parts/states.js';
 import { formatCount } from '../../parts/values.js';
 import { rangeText } from '../../parts/zone.rules.js';

@@ -1,6 +1,6 @@
-import type { TonnageRow } from '../../../contracts/admin/report.dto.js';
+import type { TonnageRow } from '../../../contracts/admin/tickets.routes.js';
 import { formatCount } from '../../parts/values.js';
-import { useWidth } from '../../parts/width.js';
+import { useWidth } from '../../parts/bars.js';
 import { type Bar, barsOf, scaleOf, sharesOf, type Span } from './reports.rules.js';
 
 /** To the pound, about; the CSV has all digits. */

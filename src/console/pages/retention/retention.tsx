@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { DeletableOfTruck, HaulerRetention, RetentionPreview } from '../../../contracts/admin/retention.dto.js';
-import { type PageProps } from '../../client/address.js';
+import type { DeletableOfTruck, HaulerRetention, RetentionPreview } from '../../../contracts/admin/retention.routes.js';
+import type { PageProps } from '../../client/address.js';
 import { send } from '../../client/api.js';
 import { useHaulers } from '../../client/haulers.js';
 import { useLoad } from '../../client/load.js';

@@ -1,5 +1,5 @@
-import type { Hauler } from '../../../contracts/admin/hauler.dto.js';
-import type { Connection } from '../../../contracts/admin/connection.dto.js';
+import type { Hauler } from '../../../contracts/admin/haulers.routes.js';
+import type { Connection } from '../../../contracts/admin/connections.routes.js';
 
 /** Whose calls a scenario faults. */
 export interface Choice {

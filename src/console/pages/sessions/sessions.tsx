@@ -1,5 +1,5 @@
-import type { AdminSession } from '../../../contracts/admin/people.dto.js';
-import { type PageProps } from '../../client/address.js';
+import type { AdminSession } from '../../../contracts/admin/sessions.routes.js';
+import type { PageProps } from '../../client/address.js';
 import { send } from '../../client/api.js';
 import { ActionButton } from '../../parts/forms.js';
 import { type Column, ListPage } from '../../parts/listing.js';

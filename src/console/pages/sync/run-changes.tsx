@@ -1,4 +1,4 @@
-import type { SyncChange } from '../../../contracts/admin/sync-change.dto.js';
+import type { SyncChange } from '../../../contracts/admin/sync-runs.routes.js';
 import { SYNC_CHANGES, SYNC_KINDS } from '../../../contracts/admin/sync.values.js';
 import { byChoice } from '../../parts/filters.js';
 import { After, Before, FieldPath, Json } from '../../parts/json.js';

@@ -1,4 +1,4 @@
-import type { SyncRunCounts } from '../../../contracts/admin/sync-run.dto.js';
+import type { SyncRunCounts } from '../../../contracts/admin/sync-runs.routes.js';
 import { SYNC_KINDS, type SyncKind } from '../../../contracts/admin/sync.values.js';
 
 /** `3 sites and 12 materials`, without what there is none of. */

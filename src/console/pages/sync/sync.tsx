@@ -1,4 +1,4 @@
-import type { SyncRun } from '../../../contracts/admin/sync-run.dto.js';
+import type { SyncRun } from '../../../contracts/admin/sync-runs.routes.js';
 import { SYNC_RUN_STATUSES } from '../../../contracts/admin/sync.values.js';
 import type { PageProps } from '../../client/address.js';
 import { linkTo } from '../../client/links.js';

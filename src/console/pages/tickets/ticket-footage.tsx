@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import type { FootageFlow, TicketFootage } from '../../../contracts/admin/footage.dto.js';
-import type { StoredRecording } from '../../../contracts/admin/recording.dto.js';
+import type { StoredRecording } from '../../../contracts/admin/recordings.routes.js';
 import { linkTo } from '../../client/links.js';
 import { send } from '../../client/api.js';
 import { useLoad } from '../../client/load.js';
 import { pick, zoneOf } from '../../parts/filters.js';
 import { ActionButton } from '../../parts/forms.js';
 import { Badge, Card, Loadable } from '../../parts/states.js';
-import { CameraSentences } from '../coverage/camera-sentences.js';
-import { canRequest, momentsOf, recordingAt } from '../coverage/footage.rules.js';
+import { CameraSentences } from '../coverage/truck-coverage.js';
+import { canRequest, momentsOf, recordingAt } from '../coverage/coverage.rules.js';
 import { Player } from '../player/player.js';
 import { formatCount } from '../../parts/values.js';
 import { Shares } from '../recordings/shares.js';

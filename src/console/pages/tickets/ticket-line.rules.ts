@@ -1,5 +1,5 @@
 import type { FieldChange, HistoryEntry } from '../../../contracts/admin/history.dto.js';
-import type { MaterialItem } from '../../../contracts/scale/scale.dto.js';
+import type { MaterialItem } from '../../../contracts/scale/scale.api.js';
 
 /** A line of a ticket, as far as its weight needs it. */
 type Line = Pick<MaterialItem, 'quantity' | 'unitOfMeasure'>;

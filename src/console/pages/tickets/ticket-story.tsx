@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { FieldChange, HistoryEntry } from '../../../contracts/admin/history.dto.js';
-import type { Ticket } from '../../../contracts/admin/ticket.dto.js';
-import type { FlowData, MaterialItem } from '../../../contracts/scale/scale.dto.js';
+import type { Ticket } from '../../../contracts/admin/tickets.routes.js';
+import type { FlowData, MaterialItem } from '../../../contracts/scale/scale.api.js';
 import type { PageProps } from '../../client/address.js';
 import { linkTo } from '../../client/links.js';
 import { useLoad } from '../../client/load.js';

@@ -1,4 +1,4 @@
-import type { Ticket } from '../../../contracts/admin/ticket.dto.js';
+import type { Ticket } from '../../../contracts/admin/tickets.routes.js';
 import type { PageProps } from '../../client/address.js';
 import { linkTo, linkWith } from '../../client/links.js';
 import { useHaulerName } from '../../client/haulers.js';

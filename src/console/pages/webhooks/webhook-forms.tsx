@@ -3,13 +3,12 @@ import type {
   IssuedWebhookEndpoint,
   WebhookEndpoint,
   WebhookFormat,
-} from '../../../contracts/admin/webhook-endpoint.dto.js';
+} from '../../../contracts/admin/webhooks.routes.js';
 import { isStateTopic, TOPIC_NAMES, type TopicName } from '../../../contracts/webhooks/topic-names.values.js';
 import { send } from '../../client/api.js';
 import type { BodyOf } from '../../client/contract.js';
 import { useHaulers } from '../../client/haulers.js';
-import { FieldErrorOf } from '../../parts/field-errors.js';
-import { bodyOf, Field, Form, Input, Options, Select } from '../../parts/forms.js';
+import { bodyOf, Field, FieldErrorOf, Form, Input, Options, Select } from '../../parts/forms.js';
 import { Secret, wholeTime } from '../../parts/values.js';
 import { Card } from '../../parts/states.js';
 

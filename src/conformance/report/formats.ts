@@ -1,4 +1,105 @@
-import { escapeMarkup, exitCodeOf, operationOf, type Report, type ReportedRule } from './report.js';
+import { escapeMarkup, exitCodeOf, operationOf, type Report, type ReportedRule, withOperation } from './report.js';
+import { visibleText } from '../../core/text/visible-text.js';
+import type { Outcome } from '../rule.js';
+
+/** The report as JUnit XML: one test case per rule. A warning passes, with its message in `system-out`. */
+export function junitReport({ role, url, startedAt, summary, rules, baseline }: Report): string {
+  const known = new Set(baseline?.known);
+  const stale = baseline?.stale ?? [];
+  const failures = rules.filter(({ id, outcome }) => outcome === 'failed' && !known.has(id)).length + stale.length;
+  const skipped = rules.filter(isSkipped).length + known.size;
+  const attributes = [
+    ['name', role],
+    ['tests', rules.length + stale.length],
+    ['failures', failures],
+    ['errors', summary.kitError],
+    ['skipped', skipped],
+    ['timestamp', startedAt.slice(0, 19)],
+  ] as const;
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites><testsuite ${attributes.map(([name, value]) => `${name}="${escapeMarkup(String(value))}"`).join(' ')}>`,
+    `<properties><property name="url" value="${escapeMarkup(url)}"/></properties>`,
+    ...rules.map((rule) => testCase(rule, role, known.has(rule.id))),
+    ...stale.map(
+      (id) =>
+        `<testcase classname="${role}" name="baseline ${escapeMarkup(id)}"><failure message="the entry is stale: the rule does not fail"/></testcase>`,
+    ),
+    '</testsuite></testsuites>',
+    '',
+  ].join('\n');
+}
+
+const isSkipped = ({ outcome }: ReportedRule): boolean => outcome === 'not-applicable' || outcome === 'not-proven';
+
+function testCase(rule: ReportedRule, role: string, isKnown: boolean): string {
+  const open = `<testcase classname="${role}" name="${escapeMarkup(`${rule.id} ${withOperation(rule.operation, rule.title)}`)}"`;
+  const inner = isKnown ? `<skipped message="known failure: ${escapeMarkup(rule.message ?? '')}"/>` : resultOf(rule);
+  return inner === '' ? `${open}/>` : `${open}>${inner}</testcase>`;
+}
+
+function resultOf(rule: ReportedRule): string {
+  const { outcome, message = '', severity, section, remedy = '', request } = rule;
+  const text = escapeMarkup([message, `section ${section}`, remedy, request?.curl ?? ''].join('\n'));
+  if (outcome === 'failed') return `<failure type="${severity}" message="${escapeMarkup(message)}">${text}</failure>`;
+  if (outcome === 'kit-error') return `<error message="${escapeMarkup(message)}">${text}</error>`;
+  if (outcome === 'warning') return `<system-out>${text}</system-out>`;
+  return isSkipped(rule) ? `<skipped message="${escapeMarkup(`${outcome}: ${message}`)}"/>` : '';
+}
+
+const MARKS: Readonly<Record<Outcome, string>> = {
+  passed: 'pass',
+  failed: 'FAIL',
+  warning: 'warn',
+  'not-applicable': 'n/a ',
+  'not-proven': '?   ',
+  'kit-error': 'ERR ',
+};
+const MAX_SHOWN_BODY = 400;
+
+export function textReport(report: Report): string {
+  const { role, url, summary, rules, baseline, changes } = report;
+  const lines = [
+    `${role} at ${visible(url)}, run ${report.runId}`,
+    '',
+    ...rules.flatMap((rule) => linesOf(rule, baseline?.known.includes(rule.id) === true)),
+    '',
+    `${summary.passed} passed, ${summary.failed} failed, ${summary.warning} warnings, ${summary.notApplicable} not applicable, ` +
+      `${summary.notProven} not proven, ${summary.kitError} kit errors`,
+    ...(baseline === undefined
+      ? []
+      : [`baseline: ${baseline.known.length} known failures, ${baseline.stale.length} stale entries`]),
+    ...(baseline?.stale ?? []).map((id) => `stale: ${id} does not fail; remove it from the baseline`),
+    ...(changes === undefined ? [] : [`${changes.length} changes`]),
+    ...(changes ?? []).map(({ id, before, after }) => `${id}: ${before} -> ${after}`),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function linesOf(rule: ReportedRule, isKnown: boolean): string[] {
+  const { id, section, operation, outcome, title, message, remedy, request, response } = rule;
+  const detail = (name: string, value: string | undefined) =>
+    value === undefined ? [] : [`      ${name}: ${visible(value)}`];
+  const note = message === undefined || remedy !== undefined ? '' : ` (${visible(message)})`;
+  return [
+    `${MARKS[outcome]}  ${id}  ${withOperation(operation, title)}${note}${isKnown ? ' [known]' : ''}`,
+    ...(remedy === undefined
+      ? []
+      : [
+          ...detail('found', message),
+          ...detail('change', remedy),
+          ...detail('section', section),
+          ...detail('repeat', request?.curl),
+          ...detail(
+            'answer',
+            response === undefined ? undefined : `${response.status} ${response.body.slice(0, MAX_SHOWN_BODY)}`,
+          ),
+        ]),
+  ];
+}
+
+/** A text of a server in one line. */
+const visible = (text: string): string => visibleText(text.replaceAll('\n', ' '));
 
 const STYLE = `
 :root{color-scheme:light dark;--line:#d0d7de;--muted:#59636e;--pass:#1a7f37;--fail:#cf222e;--warn:#9a6700;--back:#fff;--text:#1f2328;--soft:#f6f8fa}
