@@ -1,7 +1,8 @@
 import { jsonOrText, ownField } from '../contracts/common/json.js';
 import { storableText } from '../contracts/common/text.js';
 import { summarise, type Violation } from '../contracts/common/violation.js';
-import { type Backoff, msUntil, retryAfterDate, retryDelayMs } from '../core/outbound/backoff.js';
+import { type Backoff, msUntil, retryDelayMs } from '../core/outbound/backoff.js';
+import { retryAfterDate } from '../core/outbound/retry-after.js';
 
 interface FailureRule {
   /** Whether the partner answered (`true`), or is down or broken (`false`). Absent if the failure says neither. */

@@ -4,7 +4,7 @@ import { ENV, type ResolvedEnv } from '../core/config/env.js';
 import { storableText } from '../contracts/common/text.js';
 import { outboundPolicy, type OutboundPolicy, urlFault } from '../core/outbound/address-guard.js';
 import { networkFailure } from '../core/outbound/network-errors.js';
-import { retryAfterDate } from '../core/outbound/backoff.js';
+import { retryAfterDate } from '../core/outbound/retry-after.js';
 import { redactText } from '../core/observability/redaction.js';
 import { singleRequests } from '../partner-client/http-exchange.js';
 import type { Attempt } from './delivery.rules.js';

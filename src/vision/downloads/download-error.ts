@@ -1,7 +1,7 @@
 import type { RecordingReason } from '../../contracts/admin/recordings.routes.js';
 import type { InvalidMp4Error } from '../../core/media/mp4-box-validator.js';
 import { networkFailure } from '../../core/outbound/network-errors.js';
-import { retryAfterDate } from '../../core/outbound/backoff.js';
+import { retryAfterDate } from '../../core/outbound/retry-after.js';
 
 /** How a download fails: whether the bytes received so far are kept for another attempt, and the code of a recording that ends so. */
 const FAILURES = {

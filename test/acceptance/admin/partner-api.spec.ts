@@ -110,7 +110,7 @@ describe('a key of a connection', () => {
   test('says its connection and hauler, and opens none of the interfaces', async () => {
     expect((await read('/me', headers)).body).toMatchObject({ interfaces: [], haulerId: hauler.id, connectionId });
     const health = { state: 'paused', lastSuccessAt: expect.any(String), calls: 1, failedCalls: 0 };
-    expect((await read('/me', headers)).body).toMatchObject({ connection: { health } });
+    await eventually(async () => expect((await read('/me', headers)).body).toMatchObject({ connection: { health } }));
     const key = headers['API-KEY'] ?? '';
     const calls = [
       call('POST', '/platform-api/v1/tickets', { headers: { 'PLATFORM-API-KEY': key }, body: {} }),

@@ -3,7 +3,7 @@ import { isPublicAddress, urlFault } from '../../../src/core/outbound/address-gu
 import { networkFailure } from '../../../src/core/outbound/network-errors.js';
 import { readHosts } from '../../../src/core/outbound/name-resolver.js';
 import { redactUrl, redactUrls } from '../../../src/core/observability/redaction.js';
-import { retryAfterDate } from '../../../src/core/outbound/backoff.js';
+import { retryAfterDate } from '../../../src/core/outbound/retry-after.js';
 
 const v4 = (...addresses: string[]) => addresses.map((address) => ({ address, family: 4 }));
 

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { expect, test } from '@jest/globals';
 
 test('a date of Retry-After is read as UTC, whatever the time zone of the service', () => {
-  const source = pathToFileURL(join(import.meta.dirname, '../../../src/core/outbound/backoff.js')).href;
+  const source = pathToFileURL(join(import.meta.dirname, '../../../src/core/outbound/retry-after.ts')).href;
   const dates = ['Sat Jan 31 08:31:30 2026', 'Sat, 31 Jan 2026 08:31:30 GMT'];
   const script = `import { retryAfterDate } from ${JSON.stringify(source)};
     console.log(${JSON.stringify(dates)}.map((date) => retryAfterDate(date, new Date(0)).toISOString()).join())`;
