@@ -33,7 +33,7 @@ RUN install -d -o node -g 0 -m 0770 /data
 # The commit: docker build --build-arg REVISION=$(git rev-parse HEAD)
 ARG REVISION=
 LABEL org.opencontainers.image.title=haulbridge \
-      org.opencontainers.image.version=0.2.0 \
+      org.opencontainers.image.version=0.3.0 \
       org.opencontainers.image.revision=$REVISION \
       org.opencontainers.image.description="Scale tickets, accounts, disposal sites and truck-camera video between a waste-hauling platform and its partners" \
       org.opencontainers.image.licenses=MIT
