@@ -8,6 +8,10 @@ import { AccountService } from './account.service.js';
 import { AccountImports } from './import/account-import.service.js';
 import { ImportBatches } from './import/import-batches.js';
 
+/**
+ * The Account API, hosted for partners: creates each customer account once per name and hauler, and imports them from CSV. It knows no
+ * other module of its level: who calls, what is logged and what webhooks announce come from below.
+ */
 @Module({
   controllers: [AccountController],
   providers: [AccountService, AccountQueries, AccountHistory, AccountImports, ImportBatches],

@@ -62,7 +62,10 @@ import { SyncRunsController } from './sync-runs.controller.js';
 import { TicketsController } from './tickets.controller.js';
 import { VideoRequestsController } from './video-requests.controller.js';
 
-/** Administration that both sides need. */
+/**
+ * The admin API: what both sides need. It reads and changes what the modules below have, and nothing below knows of it; a rule of a
+ * ticket, a clip or a synchronisation does not belong here. Folders: one for each thing that admins do with more than one module.
+ */
 @Module({
   imports: [HealthModule, StorageModule, WorkModule],
   controllers: [

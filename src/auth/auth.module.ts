@@ -55,7 +55,10 @@ const exported = [
 
 const own = [AdminAccess, HaulerAccess, KeyLookup, RateLimit];
 
-/** The guard of all routes and its services. Global, because the interceptors of routes need them. */
+/**
+ * Who calls: keys of both headers, people and their sessions, tokens and roles, and the log of what they did. It knows the contract of
+ * a route and nothing of what the route does. Global, because the interceptors of routes need its services.
+ */
 @Global()
 @Module({
   imports: [LastUseModule],

@@ -50,6 +50,11 @@ const page = (name: string): string => `docs/guides/${name}.md, which the servic
 const BACKUP = `PostgreSQL's own tools back up and restore the database: read ${page('backup')}`;
 const CELLS = `a hauler stays in its cell: read ${page('cells')}`;
 
+/*
+ * The command line: one command for each call of the admin API, made from the contract, and a few of its own. It is a client of a running
+ * service, and knows nothing of the database, but for `database-commands.ts`.
+ */
+
 /** Commands of version 0.2 that are gone, by their group, with what to do instead. */
 const REMOVED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '': { backup: BACKUP, restore: BACKUP },

@@ -27,7 +27,10 @@ const RENDERERS: Readonly<Record<Format, (report: Report) => string>> = {
   html: htmlReport,
 };
 
-/** Runs the conformance kit and returns its exit code. */
+/**
+ * Runs the conformance kit, by which a partner proves its own side, and returns its exit code. The kit knows the contracts alone: it
+ * runs without the service, and the check of a connection runs the same rules.
+ */
 export async function runKit(words: readonly string[], streams: Streams): Promise<number> {
   const { out, err } = streams;
   try {

@@ -20,6 +20,11 @@ import './styles/parts.css';
 import './styles/pages.css';
 import './styles/runs.css';
 
+/*
+ * The console: static pages that call the admin API, or the partner API with the key of a connection. It imports types of the contracts
+ * and values of `*.values.ts`; the service does not know of it but for its files.
+ */
+
 /** The first page has its own calls to make before. */
 const PRELOAD_MS = 1_000;
 

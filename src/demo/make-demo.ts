@@ -6,6 +6,11 @@ import { messageOf } from './calls.js';
 import { fillDemo } from './fill.js';
 import { type Demo, seedDemo } from './seed.js';
 
+/*
+ * The demo: fills a service through its own interfaces, as partners and admins do. It writes no table, and the service does not know
+ * that it is there, but for the mark of its haulers.
+ */
+
 /** An arbitrary number: all instances use the same advisory lock. */
 const DEMO_LOCK = 4_867_391_251;
 const RETRY_MS = 500;

@@ -32,9 +32,9 @@ export const DATABASE = 'haulbridge';
 const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum_naptime: '1h' };
 
 /**
- * Starts PostgreSQL on `dataDir/postgres`, listening on a free port of 127.0.0.1 only, and keeps it running until
- * `stop()`. It first stops the server of a killed run.
- * Throws `StartupError` if the operator has to act.
+ * The PostgreSQL of a service that has none: for trials, tests and small installations. Nothing but the start knows of it. Starts it
+ * on `dataDir/postgres`, listening on a free port of 127.0.0.1 only, and keeps it running until `stop()`. It first stops the server of
+ * a killed run. Throws `StartupError` if the operator has to act.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { dataDir, log, durable = true, maxConnections = 100 } = options;

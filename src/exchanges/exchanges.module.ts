@@ -11,7 +11,10 @@ import { ExchangesRepository } from './exchanges.repository.js';
 import { ExchangeWriter } from './exchange-writer.js';
 import { OutboundCapture } from './outbound-capture.js';
 
-/** The log of HTTP exchanges in both directions; global, because all interfaces are recorded. */
+/**
+ * The log of HTTP exchanges in both directions, and why each ended as it did. It knows requests and answers, not tickets, clips or
+ * sites: those tell it what was decided of a call. Global, because all interfaces are recorded.
+ */
 @Global()
 @Module({
   providers: [

@@ -9,7 +9,10 @@ import { ConnectionsService } from './connections.service.js';
 import { httpDefaults, PartnerTransport } from './http-exchange.js';
 import { PARTNER_SETTINGS, PartnerClient, partnerSettings } from './partner-client.js';
 
-/** Calls to partners, and the connections that they use. */
+/**
+ * Calls to the APIs of partners, and the connections that they use, with their keys and their check by the rules of the kit. It knows
+ * how partners fail, not what their answers mean: `site-sync` and `vision` read those.
+ */
 @Module({
   imports: [OutboundModule, HttpModule.registerAsync({ inject: [ENV], useFactory: httpDefaults })],
   providers: [

@@ -11,7 +11,10 @@ import { TonnageReport } from './tonnage.service.js';
 import { TicketWriter } from './ticket-writer.js';
 import { WeighedTickets } from './weighed-tickets.js';
 
-/** The Scale API, hosted for partners. */
+/**
+ * The Scale API, hosted for partners: takes ticket pushes in any order, keeps the history of each ticket, and sums tonnage. It reads the
+ * catalog of `site-sync`, and no other module of its level.
+ */
 @Module({
   controllers: [ScaleController],
   providers: [TicketService, TicketWriter, TicketQueries, TicketHistory, TonnageReport, WeighedTickets],

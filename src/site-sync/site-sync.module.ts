@@ -8,7 +8,10 @@ import { SyncRunHistory } from './sync/sync-run-history.service.js';
 import { SyncRunsRepository } from './sync/sync-runs.repository.js';
 import { SyncRunsService } from './sync/sync-runs.service.js';
 
-/** The platform side of the Site API: synchronises haulers' sites, kiosks and materials from their partners. */
+/**
+ * The platform side of the Site API: synchronises haulers' sites, kiosks and materials from their partners, and holds what would
+ * remove too much. It does not know who uses the catalog.
+ */
 @Module({
   imports: [WorkModule, PartnerClientModule],
   providers: [CatalogLists, SiteSync, SiteSyncJob, SyncRetention, SyncRunsRepository, SyncRunsService, SyncRunHistory],

@@ -8,7 +8,10 @@ import { DeliverySender, MailSender } from './delivery-sender.js';
 import { WebhookEndpoints } from './endpoints.service.js';
 import { HttpSender } from './http-sender.js';
 
-/** Webhook endpoints and deliveries to them; loaded with the platform side. */
+/**
+ * Webhook endpoints, and the deliveries to them. What happens is written into `events/` by the transaction in which it happens; this
+ * folder sends it, and knows topics, not the modules that write them. Loaded with the platform side.
+ */
 @Module({
   imports: [OutboundModule, WorkModule],
   controllers: [AdminWebhooksController, PartnerWebhooksController],

@@ -4,6 +4,7 @@ import { HealthController } from './health.controller.js';
 import { InstanceMetrics, PartitionMetrics } from './instance-metrics.js';
 import { ReadinessService } from './readiness.service.js';
 
+/** Whether this instance may take requests, and what its metrics say. It reads the database, and changes nothing but its probe. */
 @Module({
   imports: [WorkModule],
   controllers: [HealthController],

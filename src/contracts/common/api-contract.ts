@@ -3,6 +3,11 @@ import type { DtoClass } from './fields/field.js';
 import type { InterfaceName } from './interfaces.values.js';
 import type { AdminRole } from './roles.values.js';
 
+/*
+ * Contracts: all that goes over the wire, defined once. An API is a table of routes, a field one line of a DTO. They say what a caller may
+ * send and what it gets, never what a route does, and import nothing else of `src`.
+ */
+
 /** Every kind of failure of a request, with its HTTP status. */
 export const KIND_STATUS = {
   invalid: 400,
