@@ -1,7 +1,7 @@
 import { type ErrorKind, KIND_STATUS } from '../../src/contracts/common/api-contract.js';
 import { KIND_HELP, REASONS } from '../../src/contracts/common/error-help.js';
 import { type ErrorHelp, RULES } from '../../src/contracts/common/rules.js';
-import { PUBLICATIONS } from '../../src/admin/documents/swagger.js';
+import { PUBLICATIONS } from '../../src/admin/documents/publications.js';
 import type { Generator } from './generator.js';
 
 const INTRODUCTION = `# Errors

@@ -3,7 +3,7 @@ import { INTERFACES } from '../../src/contracts/common/interfaces.values.js';
 import { failuresOf } from '../../src/contracts/common/failures.js';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../src/contracts/common/pagination.dto.js';
 import { VIDEO_STATUSES } from '../../src/contracts/vision/vision.api.js';
-import { PUBLICATIONS } from '../../src/admin/documents/swagger.js';
+import { PUBLICATIONS } from '../../src/admin/documents/publications.js';
 import { generatedBlocks, table } from './generated-blocks.js';
 import type { Generator } from './generator.js';
 import { boundsOf, documentOf, Schemas, typeOf } from './interface-tables.js';

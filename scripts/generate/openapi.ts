@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { openApiOf } from '../../src/admin/documents/openapi.js';
-import { PUBLICATIONS } from '../../src/admin/documents/swagger.js';
+import { PUBLICATIONS } from '../../src/admin/documents/publications.js';
 import type { Generator } from './generator.js';
 
 const ROOT = join(import.meta.dirname, '../..');

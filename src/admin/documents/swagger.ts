@@ -1,34 +1,11 @@
-import type { Env, Side } from '../../core/config/env.js';
-import { ACCOUNT_API } from '../../contracts/account/account.api.js';
-import { ADMIN_API } from '../../contracts/admin/admin.api.js';
-import type { ApiContract } from '../../contracts/common/api-contract.js';
-import { PARTNER_API } from '../../contracts/partner/partner.api.js';
-import { SCALE_API } from '../../contracts/scale/scale.api.js';
-import { SITE_API } from '../../contracts/site/site.api.js';
-import { VISION_API } from '../../contracts/vision/vision.api.js';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { Application } from 'express';
+import type { Env } from '../../core/config/env.js';
 import { AppError } from '../../core/errors/app-error.js';
 import { PAGE_HEADERS } from '../../core/http/headers.js';
 import { requireRead, serveFolder } from '../../core/http/serve-folder.js';
-
-/** One published document: `/docs/<name>.json` and `.yaml`, with the text of `docs/openapi/<name>.md` above its operations. */
-interface Publication {
-  readonly api: ApiContract;
-  /** The side that serves it; both if absent. */
-  readonly side?: Side;
-}
-
-/** In the order in which Swagger UI offers them. */
-export const PUBLICATIONS: readonly Publication[] = [
-  { api: SCALE_API, side: 'platform' },
-  { api: ACCOUNT_API, side: 'platform' },
-  { api: SITE_API, side: 'partner' },
-  { api: VISION_API, side: 'partner' },
-  { api: PARTNER_API },
-  { api: ADMIN_API },
-];
+import { PUBLICATIONS } from './publications.js';
 
 /** Styles and the one script come from this service, and no form or frame has a use. */
 const CONTENT_SECURITY_POLICY = [

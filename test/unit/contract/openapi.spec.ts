@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { openApiOf } from '../../../src/admin/documents/openapi.js';
-import { PUBLICATIONS } from '../../../src/admin/documents/swagger.js';
+import { PUBLICATIONS } from '../../../src/admin/documents/publications.js';
 import { wholeDocument } from '../../support/whole-document.js';
 
 interface Schema {

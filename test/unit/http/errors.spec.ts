@@ -3,7 +3,7 @@ import { SERVICE_API } from '../../../src/contracts/admin/service.api.js';
 import type { ApiContract } from '../../../src/contracts/common/api-contract.js';
 import { failuresOf } from '../../../src/contracts/common/failures.js';
 import { VIDEO_FILES_API } from '../../../src/contracts/vision/vision.api.js';
-import { PUBLICATIONS } from '../../../src/admin/documents/swagger.js';
+import { PUBLICATIONS } from '../../../src/admin/documents/publications.js';
 import { AppError, invalid } from '../../../src/core/errors/app-error.js';
 import { errorReply } from '../../../src/core/errors/error-body.js';
 
