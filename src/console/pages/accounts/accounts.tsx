@@ -26,7 +26,7 @@ function AccountImportCard({ haulerId }: { haulerId: string | undefined }) {
   const { choices } = useHaulers();
   const [checked, setChecked] = useState<Checked>();
   const check = async (values: FormData) => {
-    const [hauler, file] = [String(values.get('haulerId')), values.get('file') as File];
+    const [hauler, file] = [values.get('haulerId') as string, values.get('file') as File];
     const run = (dryRun: boolean) =>
       upload('/accounts/import', { haulerId: hauler, dryRun: String(dryRun) }, file, 'text/csv');
     setChecked(undefined);

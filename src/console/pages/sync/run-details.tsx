@@ -293,7 +293,7 @@ function RunHead({ run }: { run: SyncRun }) {
 
 /** Of each kind, without what there is none of. */
 const countsText = (counts: SyncCounts): string =>
-  Object.entries(counts)
+  Object.entries<number>({ ...counts })
     .filter(([name, count]) => count > 0 || name === 'received')
     .map(([name, count]) => `${formatCount(count)} ${name}`)
     .join(', ');
