@@ -195,5 +195,7 @@ it('a service with the partner side alone has the pages of that side, and none o
     }
   });
   expect(failed).toEqual([]);
+  // It would call the service that has ended.
+  await page.close();
   await service.end();
 });
