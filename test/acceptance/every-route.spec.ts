@@ -535,7 +535,13 @@ function forgedCursor({ path }: Operation, query: Sent['query'], parts: readonly
 
 /** What of a row goes on: a tree of a run counts back from the call, days end with it, and partners are called meanwhile. */
 const withoutClock = (row: unknown): unknown => {
-  const going = { ticketsFrom: undefined, days: undefined, health: undefined };
+  const going = {
+    ticketsFrom: undefined,
+    days: undefined,
+    health: undefined,
+    nextRunAt: undefined,
+    lastError: undefined,
+  };
   return { ...(row as object), ...going };
 };
 
