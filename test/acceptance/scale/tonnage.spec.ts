@@ -41,7 +41,7 @@ async function report(groupBy = 'site'): Promise<readonly Row[]> {
   return body.data;
 }
 
-describe('a tonnage report of numbers near the end of a double (decision 25; operating.md)', () => {
+describe('a tonnage report of numbers near the end of a double (decision 25)', () => {
   test.each(['site', 'material', 'day', 'customField:crew'])(
     'by %s answers the largest double for a sum that no double has, also as CSV',
     async (groupBy) => {
