@@ -52,8 +52,12 @@ export class ConnectionsController {
   }
 
   @Route(ADMIN_API, 'deleteConnection')
-  async remove(@Param() { id }: IdParam, @Query() { dryRun }: DryRunQuery) {
-    const { ended, preview } = await this.connections.remove(id, dryRun);
+  async remove(
+    @Param() { id }: IdParam,
+    @Query() { dryRun }: DryRunQuery,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const { ended, preview } = await longWork(response, () => this.connections.remove(id, dryRun));
     this.keys.forget(ended);
     return preview;
   }

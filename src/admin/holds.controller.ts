@@ -6,6 +6,7 @@ import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { CreateHold, HoldBundleQuery, HoldQuery, ReleaseHold } from '../contracts/admin/holds.routes.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
 import { SetRetention } from '../contracts/admin/retention.routes.js';
+import { longWork } from '../core/http/answer.js';
 import { JsonBody } from '../core/http/json-body.js';
 import { Holds } from '../vision/holds/holds.service.js';
 import { RetentionSettings } from '../vision/retention/retention-settings.service.js';
@@ -21,8 +22,8 @@ export class HoldsController {
   ) {}
 
   @Route(ADMIN_API, 'createHold')
-  create(@JsonBody() hold: CreateHold, @Req() request: Request) {
-    return this.holds.create(hold, actorOf(request));
+  create(@JsonBody() hold: CreateHold, @Req() request: Request, @Res({ passthrough: true }) response: Response) {
+    return longWork(response, () => this.holds.create(hold, actorOf(request)));
   }
 
   @Route(ADMIN_API, 'listHolds')
@@ -36,8 +37,13 @@ export class HoldsController {
   }
 
   @Route(ADMIN_API, 'releaseHold')
-  release(@Param() { id }: IdParam, @JsonBody() release: ReleaseHold, @Req() request: Request) {
-    return this.holds.release(id, release, actorOf(request));
+  release(
+    @Param() { id }: IdParam,
+    @JsonBody() release: ReleaseHold,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    return longWork(response, () => this.holds.release(id, release, actorOf(request)));
   }
 
   @Route(ADMIN_API, 'getHoldBundle')
@@ -56,7 +62,12 @@ export class HoldsController {
   }
 
   @Route(ADMIN_API, 'setHaulerRetention')
-  setRetention(@Param() { id }: IdParam, @JsonBody() change: SetRetention, @Req() request: Request) {
-    return this.settings.set(id, change, actorOf(request));
+  setRetention(
+    @Param() { id }: IdParam,
+    @JsonBody() change: SetRetention,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    return longWork(response, () => this.settings.set(id, change, actorOf(request)));
   }
 }
