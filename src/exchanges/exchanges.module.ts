@@ -13,7 +13,7 @@ import { OutboundCapture } from './outbound-capture.js';
 
 /**
  * The log of HTTP exchanges in both directions, and why each ended as it did. It knows requests and answers, not tickets, clips or
- * sites: those tell it what was decided of a call. Global, because all interfaces are recorded.
+ * sites: their modules report what they decided. Global, because all interfaces are recorded.
  */
 @Global()
 @Module({

@@ -103,7 +103,7 @@ const YARD = {
   materials: [material('debris', { siteId: idOf('yard') })],
 };
 
-/** Whoever has a key of a partner signs in with it. */
+/** Signs in with the key of a partner. */
 async function signIn(apiKey: string): Promise<Page> {
   const page = await scene.visitor();
   await countPresses(page);
@@ -218,7 +218,7 @@ describe('of the people of the README', () => {
     await part(page, 'New key').getByRole('button', { name: 'Copy the key' }).waitFor();
   });
 
-  takesPresses('whoever asks how safe it is sees who has read the bodies of a push,', 2, async () => {
+  takesPresses('a security reviewer sees who has read the bodies of a push,', 2, async () => {
     const { page, visit } = scene;
     await visit('');
     await linkTo(page, 'Actions').click();

@@ -170,7 +170,7 @@ describe('the demo', () => {
     });
   });
 
-  test('has actions of a person, of which the webhooks of this start tell', async () => {
+  test('has actions of a person, and this start has sent webhooks', async () => {
     await receivedWebhooks('webhook.test', 'ticket.created');
     const actions = await listed<{ actor: string; action: string }>('/actions?pageSize=100');
     const own = actions.filter(({ actor }) => actor === 'token:dana.reyes').map(({ action }) => action);
