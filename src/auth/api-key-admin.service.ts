@@ -17,18 +17,8 @@ import { entityPage } from '../core/database/list-page.js';
 import { apiError, invalid } from '../core/errors/app-error.js';
 import { createKey } from './api-key.js';
 import { ApiKeyEntity } from './auth.entity.js';
-import {
-  apiKeys,
-  expiryOf,
-  expiryViolations,
-  insertKey,
-  issuedKey,
-  keyPrincipal,
-  lockConnection,
-  newKeyRow,
-  revokeKey,
-  toApiKeyDto,
-} from './api-key.repository.js';
+import { apiKeys, insertKey, lockConnection, revokeKey } from './api-key.repository.js';
+import { expiryOf, expiryViolations, issuedKey, keyPrincipal, newKeyRow, toApiKeyDto } from './api-key.js';
 import { countSessions } from './console-session.repository.js';
 import { HaulersService } from './haulers.service.js';
 import { KeyCache } from './key-cache.js';

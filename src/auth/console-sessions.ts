@@ -12,7 +12,8 @@ import { soleHeader } from '../core/http/headers.js';
 import type { AdminCaller } from '../core/http/principal.js';
 import { AdminTokens } from './caller.js';
 import { findValidKey } from './api-key.repository.js';
-import { BatchedLookup, type KnownKey, knownKey } from './key-cache.js';
+import { BatchedLookup } from './batched-lookup.js';
+import { type KnownKey, knownKey } from './key-cache.js';
 import {
   deleteExpiredSessions,
   deleteSession,

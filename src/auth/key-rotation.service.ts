@@ -9,17 +9,13 @@ import { createKey } from './api-key.js';
 import type { ApiKeyEntity } from './auth.entity.js';
 import {
   activateKey,
-  endOf,
-  expiryOf,
-  expiryViolations,
   findKey,
   insertKey,
-  issuedKey,
   lockConnection,
   lockWithSuccessors,
-  newKeyRow,
   revokeDormant,
 } from './api-key.repository.js';
+import { endOf, expiryOf, expiryViolations, issuedKey, newKeyRow } from './api-key.js';
 import { KeyCache, type KnownKey } from './key-cache.js';
 
 /** How long the old key stays valid after the first use of the new one: 24 h. */

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PRIVATE_FILE } from '../core/config/secret-files.js';
+import { PRIVATE_FILE } from '../core/config/private-modes.js';
 import { makeFolder } from '../core/storage/make-folder.js';
 import type { AdminClient } from '../cli/admin-client.js';
 import type { ApiKey, IssueApiKeyRequest } from '../contracts/admin/api-keys.routes.js';

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { PRIVATE_FILE } from '../core/config/secret-files.js';
+import { PRIVATE_FILE } from '../core/config/private-modes.js';
 import { StartupError } from '../core/config/startup-error.js';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

@@ -1,7 +1,7 @@
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { PRIVATE_FILE } from '../../core/config/secret-files.js';
+import { PRIVATE_FILE } from '../../core/config/private-modes.js';
 import { AppError, invalid, unavailable } from '../../core/errors/app-error.js';
 import { makeFolder } from '../../core/storage/make-folder.js';
 import { Inject, Injectable } from '@nestjs/common';

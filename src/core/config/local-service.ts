@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { PRIVATE_FILE, readSecretFiles } from './secret-files.js';
+import { PRIVATE_FILE } from './private-modes.js';
+import { readSecretFiles } from './secret-files.js';
 import { VARIABLES } from './variables.js';
 
 /** The service that a command calls by default. */

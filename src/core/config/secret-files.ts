@@ -1,9 +1,5 @@
 import { readFileSync } from 'node:fs';
 
-/** Modes of what the service writes: only its own user may read it. */
-export const PRIVATE_FILE = 0o600;
-export const PRIVATE_FOLDER = 0o700;
-
 /** Variables whose value may stand in a file, which `NAME_FILE` names, as container platforms mount secrets. */
 const SECRET_VARIABLES = [
   'DATABASE_URL',

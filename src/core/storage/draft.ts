@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, readdir, rm, rmdir } from 'node:fs/promis
 import { join } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { PRIVATE_FILE, PRIVATE_FOLDER } from '../config/secret-files.js';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../config/private-modes.js';
 import type { DiskSpace, Reservation } from './disk-space.js';
 import { DraftReplacedError, errorCode, fileFailure } from './storage-errors.js';
 import { isStorageName, safeName } from './storage-names.js';

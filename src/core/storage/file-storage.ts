@@ -16,7 +16,7 @@ import { once } from 'node:events';
 import { basename, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Logger } from '@nestjs/common';
-import { PRIVATE_FILE } from '../config/secret-files.js';
+import { PRIVATE_FILE } from '../config/private-modes.js';
 import { DiskSpace } from './disk-space.js';
 import { draftCalls, type DraftFolder, isDraftFolder } from './draft.js';
 import type { ByteRange, Storage, StorageHealth, StoredFile } from './storage.js';

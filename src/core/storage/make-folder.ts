@@ -1,6 +1,6 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { PRIVATE_FOLDER } from '../config/secret-files.js';
+import { PRIVATE_FOLDER } from '../config/private-modes.js';
 import { errorCode } from './storage-errors.js';
 
 /**

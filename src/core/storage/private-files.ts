@@ -1,7 +1,7 @@
 import { chmod, lstat, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Env } from '../config/env.js';
-import { PRIVATE_FILE, PRIVATE_FOLDER } from '../config/secret-files.js';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../config/private-modes.js';
 import { parseStorageUrl } from '../config/storage-url.js';
 import { errorCode } from './storage-errors.js';
 import { DRAFT_FOLDER } from './file-storage.js';
