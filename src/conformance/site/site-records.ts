@@ -24,7 +24,7 @@ const noRecords = (list: List) =>
 
 type Field = `${List}[].${string}`;
 
-function required(field: Field, form: string, isOptional = false): RecordRule {
+function fieldOf(field: Field, form: string, isOptional: boolean): RecordRule {
   const list = field.slice(0, field.indexOf('[')) as List;
   const parent = `data.${field.slice(0, field.lastIndexOf('.'))}`;
   return ruleOf(list, {
@@ -42,7 +42,8 @@ function required(field: Field, form: string, isOptional = false): RecordRule {
   });
 }
 
-const optional = (field: Field, form: string): RecordRule => required(field, form, true);
+const required = (field: Field, form: string): RecordRule => fieldOf(field, form, false);
+const optional = (field: Field, form: string): RecordRule => fieldOf(field, form, true);
 
 /** Records and their links; `fact` is the name under which `SiteFacts` stores the fault. */
 const without = (list: List, fact: string, title: string, remedy: string): RecordRule =>
