@@ -252,12 +252,12 @@ describe('the recordings', () => {
     };
     await giveUp();
     await visit(`recordings?play=${id}`);
-    await page.getByText('This recording is not stored').waitFor();
+    await part(page, 'Recording').getByText('not stored').waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Fetch this recording again' }).click();
     await ask('PATCH', `/connections/${connectionId}`, { enabled: true });
     await vision.recordingsBecome([{ status: 'stored' }]);
-    await page.getByText('This recording is not stored').waitFor({ state: 'detached' });
+    await part(page, 'Recording').getByText('not stored').waitFor({ state: 'detached' });
 
     // The player there would go on to load the file.
     await visit('');
@@ -433,7 +433,9 @@ describe('the coverage of fleets', () => {
       { ...hour, truck: 'T-BAD', at: noon(2, 1), status: 'failed', code: 'linkRefused' },
     ]);
     await visit('coverage?zone=UTC');
-    await fleetTable().getByText('T-GOOD').waitFor();
+    await fleetTable()
+      .getByRole('rowheader', { name: /^T-GOOD/ })
+      .waitFor();
     const rows = (await fleetTable().getByRole('row').allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
     const place = (text: string) => rows.findIndex((row) => row.startsWith(text));
     const [bad, blind] = [place(`T-BAD ${south.name}`), place(`T-BLIND ${north.name}`)];
@@ -443,7 +445,9 @@ describe('the coverage of fleets', () => {
     expect(place(`T-GOOD ${north.name}`)).toBeGreaterThan(blind);
     expect(await accessibilityFindings(page)).toEqual([]);
     await page.getByLabel(/^Hauler/).selectOption({ label: north.name });
-    await fleetTable().getByText('T-BAD').waitFor({ state: 'detached' });
+    await fleetTable()
+      .getByRole('rowheader', { name: /^T-BAD/ })
+      .waitFor({ state: 'detached' });
   });
 
   it('has the days of the zone that is shown', async () => {

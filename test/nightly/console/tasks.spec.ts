@@ -181,7 +181,8 @@ describe('a partner with the key of a connection', () => {
     await eventually(
       async () => {
         await call('POST', '/partner/v1/pokes', { headers, body: { truckId: 'TRUCK-8' } }, target);
-        expect(await part(page, 'Times that were not read').count()).toBe(1);
+        const unread = part(page, 'Times that were not read').getByText('no such truck today');
+        expect(await unread.count()).toBeGreaterThan(0);
       },
       undefined,
       1_000,

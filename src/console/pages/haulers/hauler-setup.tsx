@@ -7,6 +7,8 @@ import { HealthState } from '../../parts/health.js';
 import { Card, keyState, Loading } from '../../parts/states.js';
 import { Time } from '../../parts/values.js';
 
+const LIVE_MS = 5_000;
+
 interface Step {
   readonly title: string;
   /** What an admin does, and the page for it. */
@@ -21,15 +23,16 @@ interface Step {
 /** The steps of a hauler; undefined until they are known. Without the platform side it needs only a key. */
 function useSteps(haulerId: string): readonly Step[] | undefined {
   const { hasPlatform } = useSession();
-  const keys = useAll('/api-keys', { haulerId }).data;
-  const connections = useAll(hasPlatform ? '/connections' : undefined, { haulerId }).data;
+  const keys = useAll('/api-keys', { haulerId }, LIVE_MS).data;
+  const connections = useAll(hasPlatform ? '/connections' : undefined, { haulerId }, LIVE_MS).data;
   if (keys === undefined || (hasPlatform && connections === undefined)) return undefined;
   const interfaces = hasPlatform ? (['scale', 'account'] as const) : (['site', 'vision'] as const);
-  const key = keys.find(
+  const usable = keys.filter(
     (each) =>
       ['active', 'expiring'].includes(keyState(each, Date.now())) &&
       interfaces.some((name) => each.interfaces.includes(name)),
   );
+  const key = usable.find(({ lastUsedAt }) => lastUsedAt !== null) ?? usable[0];
   const ofKey: Step = {
     title: hasPlatform ? 'Tickets and accounts' : 'Sites and videos',
     action: `issue a key for the partner who ${hasPlatform ? 'pushes tickets and accounts' : 'reads sites and videos'}`,
