@@ -68,22 +68,3 @@ it('has one line for a refused key and the run that fails for it, since the firs
   await lines.getByText('synchronisation in a row failed').waitFor();
   expect(await lines.getByRole('link', { name: 'Give a new key' }).getAttribute('href')).toContain(connectionId);
 });
-
-it('shows nothing as well while the service does not answer, or hangs for 20 seconds', async () => {
-  const { page, visit } = scene;
-  scene.expectErrors('ERR_FAILED');
-  await visit('');
-  const passed = page.getByText(/^\d+ checks passed$/);
-  await passed.waitFor();
-  await page.route('**/admin/v1/attention', (route) => route.abort());
-  await page.getByText(/^Not known since \d\d:\d\d:\d\d$/).waitFor();
-  await part(page, 'Needs attention').getByText('Failed', { exact: true }).waitFor();
-  expect(await page.locator('.passed').count()).toBe(0);
-  await page.unroute('**/admin/v1/attention');
-  await passed.waitFor();
-  // It takes the call, and never answers.
-  await page.route('**/admin/v1/attention', () => undefined);
-  await page.getByText(/^Not known since \d\d:\d\d:\d\d$/).waitFor({ timeout: 25_000 });
-  expect(await page.locator('.passed').count()).toBe(0);
-  await page.getByText('The service does not answer.').first().waitFor({ timeout: 25_000 });
-}, 90_000);

@@ -1,12 +1,20 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
-import { Hauler } from '../acceptance/support/hauler.js';
-import { type OwnService, startOwnService } from '../acceptance/support/service.js';
-import { administer, call } from '../acceptance/support/target.js';
-import { raw, startScriptedPartner } from '../support/scripted-partner.js';
-import { idOf, material, site } from '../support/site-data.js';
-import { ask, type ConsoleScene, nameOf, newHauler, part, startConsole, target } from './support/console.js';
-import { settled } from './support/page-checks.js';
+import { Hauler } from '../../acceptance/support/hauler.js';
+import { type OwnService, startOwnService } from '../../acceptance/support/service.js';
+import { administer, call } from '../../acceptance/support/target.js';
+import { raw, startScriptedPartner } from '../../support/scripted-partner.js';
+import { idOf, material, site } from '../../support/site-data.js';
+import {
+  ask,
+  type ConsoleScene,
+  nameOf,
+  newHauler,
+  part,
+  startConsole,
+  target,
+} from '../../console/support/console.js';
+import { settled } from '../../console/support/page-checks.js';
 
 /** More than a page of the API has. */
 const MANY = 101;
