@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { eventually } from '../../support/eventually.js';
-import { type OwnService, startOwnService } from '../support/service.js';
-import { administer, call } from '../support/target.js';
+import { eventually } from '../support/eventually.js';
+import { type OwnService, startOwnService } from '../acceptance/support/service.js';
+import { administer, call } from '../acceptance/support/target.js';
 
 const HAULER = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 /** Seconds suffice but on a machine that does much else. */
@@ -258,6 +258,7 @@ describe('a later start', () => {
   );
 
   test('without the demo has no receiver of webhooks', async () => {
-    expect((await call('GET', '/demo/webhooks')).status).toBe(404);
+    const other = await startOwnService();
+    expect((await call('GET', '/demo/webhooks', {}, other)).status).toBe(404);
   });
 });
