@@ -44,8 +44,8 @@ test('the search at the end of each database finds secrets in tables, logs and a
 test('a search that could not look says so, and one that is broken fails', async () => {
   const database = await createTestDatabase();
   const db = { dataSource: await database.connect(2) };
-  await insertHaulers(db, 20_001);
-  const many = 'table haulers: more than 20000 rows, of which any were searched';
+  await insertHaulers(db, 40_001);
+  const many = 'table haulers: more than 40000 rows, of which any were searched';
   expect(await searchSecrets(database.url)).toEqual({ found: [], unsearched: [many] });
   const release = await holdTable(db, 'haulers');
   textCollector(database.url, 'the log')(TEST_ADMIN_TOKEN);

@@ -22,7 +22,7 @@ const EXEMPT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Of each table. */
-const MAX_ROWS = 20_000;
+const MAX_ROWS = 40_000;
 /** No row is smaller. */
 const MIN_ROW_BYTES = 24;
 const MAX_FINDINGS = 20;
@@ -63,7 +63,7 @@ export async function searchSecrets(databaseUrl: string): Promise<SecretSearch> 
   let secrets = ownSecrets(databaseUrl);
   try {
     await onServer(databaseUrl, async (client) => {
-      await client.query(`SET lock_timeout = '2s'; SET statement_timeout = '20s'`);
+      await client.query(`SET lock_timeout = '10s'; SET statement_timeout = '20s'`);
       secrets = [...secrets, ...(await partnerSecrets(client))];
       found.push(...(await inTables(client, patternOf(secrets), unsearched)));
     });
@@ -83,17 +83,20 @@ const patternOf = (secrets: readonly string[]): string => [...PATTERNS, ...secre
 const FOUND = Symbol.for('haulbridge.secrets');
 const foundByFile = ((globalThis as { [FOUND]?: string[] })[FOUND] ??= []);
 
-/** Fails where a secret is found. What was not searched is reported at the end of the run. */
+/** Fails where a secret is found, or where something was not searched: a nightly test may leave such, which the run reports. */
 export async function reportSecrets(databaseUrl: string): Promise<void> {
   const { found, unsearched } = await searchSecrets(databaseUrl);
   // Jest's global and not its module, which a script of a test cannot import.
   const { expect } = globalThis as { expect?: { getState(): { testPath?: string } } };
   const file = expect?.getState().testPath ?? 'a script of a test';
   const { folder } = JSON.parse(process.env[TEST_SERVER_VARIABLE] ?? '{}') as TestServer;
-  if (unsearched.length > 0) appendFileSync(join(folder, UNSEARCHED_FILE), `${file}: ${unsearched.join(', ')}\n`);
-  if (found.length === 0) return;
-  foundByFile.push(...found);
-  throw new Error(`secrets in clear: ${found.join(', ')}`);
+  const isNightly = file.includes('/test/nightly/');
+  if (isNightly && unsearched.length > 0)
+    appendFileSync(join(folder, UNSEARCHED_FILE), `${file}: ${unsearched.join(', ')}\n`);
+  const faults = [...found, ...(isNightly ? [] : unsearched.map((each) => `not searched: ${each}`))];
+  if (faults.length === 0) return;
+  foundByFile.push(...faults);
+  throw new Error(`secrets in clear: ${faults.join(', ')}`);
 }
 
 async function inTables(client: pg.Client, pattern: string, unsearched: string[]): Promise<string[]> {
