@@ -102,7 +102,7 @@ async function missingPartitions(database: Database, now: number): Promise<Notic
 }
 
 const healthOf = (storage: Storage): Promise<StorageHealth> =>
-  withTimeout(storage.check(), STORAGE_TIMEOUT_MS, 'the storage does not answer').catch((error: unknown) => {
+  withTimeout(storage.check(), STORAGE_TIMEOUT_MS, 'The storage does not answer').catch((error: unknown) => {
     if (!(error instanceof AppError)) throw error;
     return { writable: false, reason: `${error.message}.` };
   });
