@@ -65,7 +65,11 @@ const endStart = (): never => process.exit(0);
 function prepare(env: Env, logger: Logger): void {
   inBackground(
     protectFiles(env).then((failed) => {
-      if (failed.length > 0) logger.warn({ paths: failed.slice(0, 5) }, `${failed.length} files may be read by others`);
+      if (failed.length > 0)
+        logger.warn(
+          { paths: failed.slice(0, 5) },
+          `paths whose mode cannot be changed, and which others may read: ${failed.length}`,
+        );
     }),
   );
   const warnings = env.EMBEDDED && env.IN_PRODUCTION ? [embeddedNotice(env)] : [];
