@@ -102,9 +102,11 @@ export const setOf =
 export const url =
   (...protocols: string[]): Parse<string> =>
   (text) => {
-    const protocol = URL.canParse(text) ? new URL(text).protocol.replace(/:$/, '') : '';
-    if (!protocols.includes(protocol))
+    const [protocol = ''] = text.split(':');
+    if (!protocols.includes(protocol.toLowerCase()))
       throw new EnvError(`must be an address that begins with ${protocols.join(': or ')}:`);
+    if (!URL.canParse(text))
+      throw new EnvError('must be an address: in a user and a password # is written %23, / is %2F and ? is %3F');
     return text;
   };
 

@@ -256,6 +256,11 @@ describe('configuration', () => {
     ['DATABASE_URL', 'db', 'must be an address that begins with postgres: or postgresql:'],
     [
       'DATABASE_URL',
+      'postgres://user:pass#word@db/x',
+      'must be an address: in a user and a password # is written %23, / is %2F and ? is %3F',
+    ],
+    [
+      'DATABASE_URL',
       'postgres://db/x?sslmode=allow',
       'must have in sslmode one of verify-full, verify-ca, require, prefer, no-verify, disable',
     ],
