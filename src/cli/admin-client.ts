@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { NETWORK_CAUSES } from '../contracts/common/network-causes.values.js';
-import { networkCause } from '../core/outbound/network-errors.js';
+import { networkCause } from '../contracts/common/network-cause.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { ADMIN_API, ADMIN_ROUTES, type AdminResponse, type AdminRouteName } from '../contracts/admin/admin.api.js';
 import type { ApiRoute } from '../contracts/common/api-contract.js';

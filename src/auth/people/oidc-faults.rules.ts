@@ -1,6 +1,6 @@
 import type { SignInFault } from '../../contracts/admin/sessions.routes.js';
 import type { NetworkCause } from '../../contracts/common/network-causes.values.js';
-import { networkCause } from '../../core/outbound/network-errors.js';
+import { networkCause } from '../../contracts/common/network-cause.js';
 import { ownField } from '../../contracts/common/json.js';
 
 /** The provider would have to show a page (OpenID Connect Core). */

@@ -128,7 +128,9 @@ const serializers = {
   err: (error: unknown) => {
     if (!(error instanceof Error)) return String(error);
     const { type, message, stack, code, query } = pino.stdSerializers.err(error);
-    return { type, message, stack, code: code as unknown, query: query as unknown };
+    // The place in the code is no news about a full or absent database.
+    const place = outageOf(error) === undefined ? { stack } : {};
+    return { type, message, ...place, code: code as unknown, query: query as unknown };
   },
 };
 

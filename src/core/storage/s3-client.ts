@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-s3';
 import type { S3StorageConfig } from '../config/storage-url.js';
 import { NETWORK_CAUSES } from '../../contracts/common/network-causes.values.js';
-import { networkCause } from '../outbound/network-errors.js';
+import { networkCause } from '../../contracts/common/network-cause.js';
 import { readLargeHeads } from '../outbound/guarded-agents.js';
 import { errorCode, fullDisk, isErrorLike, isStorageError, StorageUnavailableError } from './storage-errors.js';
 import type { Deleted } from './storage.js';
