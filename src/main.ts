@@ -8,6 +8,7 @@ import { storeServiceAddress } from './core/config/local-service.js';
 import { secretTexts } from './core/config/secret-texts.js';
 import { productionWarnings } from './core/config/production-warnings.js';
 import { serviceVersion } from './core/config/version.js';
+import { parseStorageUrl } from './core/config/storage-url.js';
 import { StartupError } from './core/config/startup-error.js';
 import { migrate, pendingMigrations, refuseUnusable } from './core/database/migrate.js';
 import { Database } from './core/database/database.js';
@@ -65,7 +66,11 @@ const endStart = (): never => process.exit(0);
 function prepare(env: Env, logger: Logger): void {
   inBackground(
     protectFiles(env).then((failed) => {
-      if (failed.length > 0) logger.warn({ paths: failed.slice(0, 5) }, `${failed.length} files may be read by others`);
+      if (failed.length > 0)
+        logger.warn(
+          { paths: failed.slice(0, 5) },
+          `paths whose mode cannot be changed, and which others may read: ${failed.length}`,
+        );
     }),
   );
   const warnings = env.EMBEDDED && env.IN_PRODUCTION ? [embeddedNotice(env)] : [];
@@ -138,7 +143,9 @@ async function announce(serving: Serving, env: ResolvedEnv, logger: Logger): Pro
   const output = standardOutput();
   const address = httpUrl(env.HOST, port);
   const details = { version: serviceVersion(), address, database: publicUrl(env.DATABASE_URL) };
-  logger.info({ ...details, storage: publicUrl(env.STORAGE_URL) }, 'started');
+  const storage = parseStorageUrl(env.STORAGE_URL);
+  const place = storage.kind === 'files' ? `file:${storage.root}` : publicUrl(env.STORAGE_URL);
+  logger.info({ ...details, storage: place }, 'started');
   output.write(`haulbridge listens on ${address}\n`);
   await output.drain();
   const baseUrl = httpUrl(env.HOST === '0.0.0.0' || env.HOST === '::' ? '127.0.0.1' : env.HOST, port);

@@ -5,6 +5,8 @@ set -eu
 
 folder=${1:?the folder of the dumps}
 : "${DATABASE_URL:?the address of the database}"
+# pg_dump does not know the variable of the service.
+[ -z "${DATABASE_CA:-}" ] || export PGSSLROOTCERT="$DATABASE_CA"
 umask 077
 mkdir -p "$folder"
 name="$folder/haulbridge-$(date -u +%Y%m%dT%H%M%SZ).dump"

@@ -4,6 +4,8 @@ import { request as httpsRequest } from 'node:https';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import { NETWORK_CAUSES } from '../contracts/common/network-causes.values.js';
+import { networkCause } from '../contracts/common/network-cause.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { ADMIN_API, ADMIN_ROUTES, type AdminResponse, type AdminRouteName } from '../contracts/admin/admin.api.js';
 import type { ApiRoute } from '../contracts/common/api-contract.js';
@@ -116,11 +118,18 @@ export class AdminClient {
       return await response;
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      const reason = code === 'ECONNREFUSED' ? 'connection refused by' : `${code ?? message}: no response from`;
-      throw new AdminCallError(`${reason} ${url.origin}`, undefined, [], { cause: error });
+      const cause = networkCause(error);
+      const words = cause === undefined ? (code ?? message) : NETWORK_CAUSES[cause];
+      const reason =
+        code === 'ECONNREFUSED' ? `connection refused by ${url.origin}` : `no response from ${url.origin}: ${words}`;
+      const advice = OF_AUTHORITY.includes(cause) ? OWN_AUTHORITY : 'start the service or pass --url';
+      throw new AdminCallError(`${reason}: ${advice}`, undefined, [], { cause: error });
     }
   }
 }
+
+const OF_AUTHORITY: readonly unknown[] = ['certificate-self-signed', 'certificate-untrusted', 'certificate-incomplete'];
+const OWN_AUTHORITY = 'name a file with the certificate of your own authority in NODE_EXTRA_CA_CERTS';
 
 function responseTo(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {

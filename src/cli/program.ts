@@ -322,7 +322,7 @@ async function openFile(file: string, maxBytes: number): Promise<NonNullable<Adm
 
 function commandError(error: AdminCallError, command: Command, advice: string): CommandError {
   const { status, message, violations } = error;
-  if (status === undefined) return new CommandError(`${message}: start the service or pass --url`, FAILURE);
+  if (status === undefined) return new CommandError(message, FAILURE);
   if (status === 401) return new CommandError(`${message}: ${advice}`, FAILURE);
   const named = violations.map((each) => ({ ...each, message: inCommandWords(each.message, command) }));
   const sentence = named.length > 0 ? summarise(named) : inCommandWords(message, command);

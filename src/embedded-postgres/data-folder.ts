@@ -42,17 +42,17 @@ export function lockFolder(folder: string): FolderLock {
   try {
     lock = new DatabaseSync(join(folder, 'lock'), { timeout: TIMEOUT_MS });
     lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+    writeFileSync(holder, `${process.pid}\n`, { mode: PRIVATE_FILE });
   } catch (error) {
     lock?.close();
     if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) {
-      throw new StartupError(`DATA_DIR ${folder} cannot be written by this user.`, { cause: error });
+      throw new StartupError(`DATA_DIR ${folder} cannot be written: ${(error as Error).message}.`, { cause: error });
     }
     throw new FolderInUseError(
       `Another haulbridge${holderOf(holder)} already runs on DATA_DIR ${folder}: stop it, or start this one with another DATA_DIR.`,
     );
   }
   const acquired = lock;
-  writeFileSync(holder, `${process.pid}\n`, { mode: PRIVATE_FILE });
   return { release: () => acquired.close() };
 }
 
@@ -153,7 +153,7 @@ function finished(child: ChildProcess, name: string): Promise<void> {
     child.once('error', reject);
     child.once('close', (code, signal) => {
       if (code === 0) resolve();
-      else reject(new StartupError(`${name} ended with ${signal ?? code}: ${output.trim()}`));
+      else reject(new StartupError(`DATA_DIR: ${name} ended with ${signal ?? code}: ${output.trim()}`));
     });
   });
 }

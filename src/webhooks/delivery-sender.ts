@@ -3,7 +3,7 @@ import { createTransport } from 'nodemailer';
 import { ENV, type ResolvedEnv } from '../core/config/env.js';
 import { storableText } from '../contracts/common/text.js';
 import type { DeliveryReason } from '../contracts/webhooks/delivery.values.js';
-import { networkCause } from '../core/outbound/network-errors.js';
+import { networkCause } from '../contracts/common/network-cause.js';
 import { redactText } from '../core/observability/redaction.js';
 import { ANSWER_MS, HttpSender } from './http-sender.js';
 import { type Attempt, mailOf, slackBody, standardBody } from './delivery.rules.js';

@@ -82,9 +82,18 @@ describe('a fault that an operator can fix is reported without a stack', () => {
   test('a disk without space for the embedded database', async () => {
     const folder = mkdtempSync(join(testServer().folder, 'boot-'));
     const { code, err } = await runToEnd(SERVICE, { DATA_DIR: folder }, 'ulimit -f 200');
-    expect([code, err]).toEqual([1, expect.stringMatching(/^initdb ended with 1: [^]*could not write to file/)]);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(/^DATA_DIR: initdb ended with 1: [^]*could not write to file/),
+    ]);
     expect(err).not.toMatch(/\n {4}at /);
   });
+});
+
+test('a start that fails ends, also where its log is on a full disk', async () => {
+  const variables = { DATA_DIR: '/proc/nothing/data', NODE_ENV: 'production', EMBEDDED_DATABASE: 'true' };
+  const { code, err } = await runToEnd(SERVICE, variables, 'exec > /dev/full');
+  expect([code, err]).toEqual([1, expect.stringMatching(/^DATA_DIR \/proc\/nothing\/data cannot be created: .*\.\n$/)]);
 });
 
 /** A line of the log. */

@@ -62,9 +62,9 @@ function keepAliveTimers(port: number): number[] {
 }
 
 /** Asks whether the connection uses TLS, as the service reads its variables: `on`, or the sentence of the start. */
-async function connected(host: string, query: string, ca?: string): Promise<string> {
+async function connected(host: string, query: string, ca?: string, { port } = tls): Promise<string> {
   const url = new URL(plain.url);
-  url.host = `${host}:${tls.port}`;
+  url.host = `${host}:${port}`;
   const { DATABASE_URL = '' } = readEnv({
     DATABASE_URL: `${url.href}${query}`,
     ADMIN_TOKEN: 'a token of 16 letters',
@@ -91,6 +91,7 @@ test.each<[string, string, string | undefined, RegExp]>([
   ['127.0.0.1', '?sslmode=require', undefined, NAMES_CA],
   ['127.0.0.1', '?sslmode=verify-full', undefined, NAMES_CA],
   ['127.0.0.1', '?sslmode=verify-ca', undefined, NAMES_CA],
+  ['127.0.0.1', '?sslmode=prefer', undefined, NAMES_CA],
   ['127.0.0.1', '?sslmode=no-verify', undefined, /^connected$/],
   ['127.0.0.1', '', CERTIFICATE, /^connected$/],
   ['127.0.0.1', '?sslmode=require', CERTIFICATE, /^connected$/],
@@ -100,4 +101,17 @@ test.each<[string, string, string | undefined, RegExp]>([
   ['127.0.0.2', '?sslmode=verify-ca', CERTIFICATE, /^connected$/],
 ])('a database at %s with %s and DATABASE_CA %s', async (host, query, ca, expected) => {
   expect(await connected(host, query, ca)).toMatch(expected);
+});
+
+test('an expired certificate of the database', async () => {
+  const expired = await startTlsDatabase(plain.url, 'expired');
+  const ca = CERTIFICATE.replace('certificate.pem', 'root.pem');
+  expect(await connected('127.0.0.1', '', ca, expired)).toMatch(
+    /^DATABASE_URL: .* its certificate has expired\. Renew /,
+  );
+  await expired.stop();
+});
+
+test.each(['disable', 'no-verify'])('DATABASE_CA beside sslmode=%s is refused', async (mode) => {
+  await expect(connected('127.0.0.1', `?sslmode=${mode}`, CERTIFICATE)).rejects.toThrow('DATABASE_CA is not used with');
 });

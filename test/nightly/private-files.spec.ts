@@ -77,6 +77,16 @@ test('folders of earlier versions are closed at the start; the files in them, of
   expect(modeOf(foreign)).toBe('644');
 });
 
+test('a folder with files of others, which DATA_DIR names by mistake, stays open', async () => {
+  const shared = mkdtempSync(join(testServer().folder, 'shared-'));
+  mkdirSync(join(shared, 'home'));
+  for (const path of [shared, join(shared, 'home')]) openToAll(path);
+  const own = await startService({ databaseUrl: (await createTestDatabase()).url, dataDir: shared });
+  await eventually(() => expect(readdirSync(shared)).toContain('videos'));
+  expect([modeOf(shared), modeOf(join(shared, 'home')), modeOf(join(shared, 'videos'))]).toEqual(['755', '755', '700']);
+  await own.end();
+});
+
 test('new files and folders are private, whatever the umask is', async () => {
   const query = new URLSearchParams({ customerId: 'c', truckId: 'T', cameraId: 'front' });
   query.set('startTime', '2026-01-31T08:00:00Z');

@@ -13,6 +13,8 @@ import type { Connection } from '../../contracts/admin/connections.routes.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { OWN_ATTENTION_KINDS, type OwnAttention } from '../../contracts/partner/own-attention.dto.js';
 import { Database } from '../../core/database/database.js';
+import { isDatabaseUnavailable } from '../../core/database/postgres-errors.js';
+import { outageSentence } from '../../core/database/reason.js';
 import { listedHaulers, withoutLimit } from '../../core/database/hauler-limit.js';
 import { AppError, withTimeout } from '../../core/errors/app-error.js';
 import { ExchangeLog } from '../../exchanges/exchange-log.service.js';
@@ -162,8 +164,10 @@ export class AttentionService {
     } catch (error) {
       const bySetting = error instanceof HiddenBySettingError;
       const isExplained = bySetting || error instanceof AppError;
-      if (!isExplained) this.logger.warn(`could not check ${kinds.join(', ')}`, error);
-      const reason = isExplained ? error.message : 'The check failed. The log of the service has the reason.';
+      const isOutage = isDatabaseUnavailable(error);
+      if (!isExplained && !isOutage) this.logger.warn(`could not check ${kinds.join(', ')}`, error);
+      const cause = isOutage ? outageSentence(error) : 'the log of the service has the reason';
+      const reason = isExplained ? error.message : `The check failed: ${cause}.`;
       const result = { at, ok: false, reason, ...(bySetting ? { bySetting } : {}) };
       return { notices: [], checked: kinds.map((kind) => ({ kind, title: CHECKS[kind].title, ...result })) };
     }

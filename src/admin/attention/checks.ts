@@ -102,10 +102,10 @@ async function missingPartitions(database: Database, now: number): Promise<Notic
 }
 
 const healthOf = (storage: Storage): Promise<StorageHealth> =>
-  withTimeout(storage.check(), STORAGE_TIMEOUT_MS, 'the storage does not answer').catch((error: unknown) => ({
-    writable: false,
-    ...(error instanceof Error ? { reason: `${error.message}.` } : {}),
-  }));
+  withTimeout(storage.check(), STORAGE_TIMEOUT_MS, 'The storage does not answer').catch((error: unknown) => {
+    if (!(error instanceof AppError)) throw error;
+    return { writable: false, reason: `${error.message}.` };
+  });
 
 function lostExchanges(log: ExchangeLog, now: number): Notice[] {
   if (!log.isOn) throw new HiddenBySettingError('The exchange log is off (EXCHANGE_LOG).');

@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Configuration, CustomFetch, IDToken, ServerMetadata } from 'openid-client';
 import { MAX_HEAD_BYTES } from '../../contracts/common/answer-limits.js';
-import { BrokenAnswerError, NoAnswerError } from './oidc-faults.rules.js';
+import { BrokenAnswerError, NoAnswerError, reasonOf } from './oidc-faults.rules.js';
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { ENV, type ResolvedEnv } from '../../core/config/env.js';
 import type { OidcSettings } from '../../core/config/oidc-settings.js';
@@ -159,7 +159,7 @@ export class OidcClient implements OnModuleInit {
       return await asking;
     } catch (error) {
       this.logger.warn(
-        { err: error },
+        { reason: reasonOf(error) },
         'the identity provider did not say the name of a person, who signs in without it',
       );
       return {};

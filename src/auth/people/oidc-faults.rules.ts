@@ -1,6 +1,6 @@
 import type { SignInFault } from '../../contracts/admin/sessions.routes.js';
 import type { NetworkCause } from '../../contracts/common/network-causes.values.js';
-import { networkCause } from '../../core/outbound/network-errors.js';
+import { networkCause } from '../../contracts/common/network-cause.js';
 import { ownField } from '../../contracts/common/json.js';
 
 /** The provider would have to show a page (OpenID Connect Core). */
@@ -26,6 +26,33 @@ export interface SignInFailure {
 /** The provider may be back soon. Every other cause is one that somebody must fix. */
 const IS_AWAY: ReadonlySet<NetworkCause> = new Set(['connection-refused', 'no-route']);
 
+/** The provider answers the service itself, and not the person, with 401. */
+const REFUSES_CLIENT = 'OAUTH_WWW_AUTHENTICATE_CHALLENGE';
+
+/** The variables to look at, by what the errors say. */
+const VARIABLES: Readonly<Record<string, string>> = {
+  [REFUSES_CLIENT]: 'OIDC_CLIENT_ID and OIDC_CLIENT_SECRET',
+  invalid_client: 'OIDC_CLIENT_ID and OIDC_CLIENT_SECRET',
+  OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED: 'OIDC_ISSUER',
+  'HTTP 404': 'OIDC_ISSUER',
+};
+
+const MAX_REASON = 500;
+
+/** For the log: what the errors and the provider say, and which variables to look at. */
+export function reasonOf(error: unknown): string {
+  const texts = causesOf(error).flatMap((cause) =>
+    cause instanceof Response
+      ? [`HTTP ${cause.status}`]
+      : ['message', 'code', 'error', 'error_description'].map((name) => ownField(cause, name)),
+  );
+  const said = texts.filter((text): text is string => typeof text === 'string' && text !== '');
+  const advice = said.flatMap((text) => VARIABLES[text] ?? []).slice(0, 1);
+  return [said.join(': ').slice(0, MAX_REASON), ...advice.map((names) => `compare ${names} with the provider`)].join(
+    '; ',
+  );
+}
+
 /** Names of algorithms are short words (RFC 7518). */
 const ALGORITHM = /^[\w-]{1,20}$/;
 
@@ -42,6 +69,7 @@ export function failureOf(error: unknown): SignInFailure | undefined {
   if (causes.some((cause) => cause instanceof BrokenAnswerError)) return { fault: 'invalid' };
   const [code, reason] = [ownField(error, 'code'), ownField(error, 'error')];
   if (typeof code !== 'string' || !code.startsWith('OAUTH_')) return undefined;
+  if (code === REFUSES_CLIENT) return { fault: 'refused' };
   if (code === 'OAUTH_TIMEOUT' || code === 'OAUTH_ABORT') return { fault: 'provider-away' };
   if (code === 'OAUTH_AUTHORIZATION_RESPONSE_ERROR')
     return { fault: NEEDS_A_PAGE.has(String(reason)) ? 'silent' : 'refused' };

@@ -11,7 +11,7 @@ import { deleteSessionById, type ListedSession, openSessions } from '../console-
 import { ConsoleSessions } from '../console-sessions.js';
 import { ENV, type ResolvedEnv } from '../../core/config/env.js';
 import { OidcClient } from './oidc-client.js';
-import { failureOf, type SignInFailure } from './oidc-faults.rules.js';
+import { failureOf, reasonOf, type SignInFailure } from './oidc-faults.rules.js';
 import { People } from './people.js';
 import { consolePathOf, SignInStates } from './sign-in-state.js';
 
@@ -104,7 +104,7 @@ export class PersonSignIn {
     if (found === undefined) return;
     const { person, groups, ...hint } = found;
     const caller = this.people.callerOf(person, groups);
-    if (caller === undefined) return this.fail(response, { fault: 'no-role' }, returnTo);
+    if (caller === undefined) return this.fail(response, { fault: 'no-role' }, returnTo, noRole(groups));
     await this.sessions.signIn({ ...caller, ...hint }, request, response);
     response.redirect(this.addressOf(returnTo));
   }
@@ -115,7 +115,7 @@ export class PersonSignIn {
     const idToken = await this.sessions.signOut(request, response);
     const url = await this.client.signOutUrl(idToken).catch((error: unknown) => {
       this.logger.warn(
-        { err: error },
+        { reason: reasonOf(error) },
         'a sign-out ended the session of the console, and not that of the identity provider',
       );
       return undefined;
@@ -131,14 +131,13 @@ export class PersonSignIn {
   private failed(response: Response, returnTo: string, error: unknown): undefined {
     const failure = failureOf(error);
     if (failure === undefined) throw error;
-    this.fail(response, failure, returnTo, error);
+    this.fail(response, failure, returnTo, reasonOf(error));
   }
 
-  private fail(response: Response, { fault, algorithm }: SignInFailure, returnTo: string, error?: unknown): void {
+  private fail(response: Response, { fault, algorithm }: SignInFailure, returnTo: string, reason?: string): void {
     const named = algorithm === undefined ? fault : `the ID token is signed ${algorithm}, and needs an asymmetric key`;
     // A silent sign-in without a session at the provider is no incident.
-    if (fault !== 'silent')
-      this.logger.warn(error === undefined ? {} : { err: error }, `a person could not sign in: ${named}`);
+    if (fault !== 'silent') this.logger.warn({ reason }, `a person could not sign in: ${named}`);
     const query = new URLSearchParams({ fault, ...(algorithm === undefined ? {} : { algorithm }), return: returnTo });
     response.redirect(this.addressOf(`/console/?${query.toString()}`));
   }
@@ -159,3 +158,6 @@ export class PersonSignIn {
     return (this.client.settings?.consoleUrl ?? '/console/') + path.replace(/^\/console\/?/, '');
   }
 }
+
+const noRole = ({ length }: readonly string[]): string =>
+  length === 0 ? 'the claim of OIDC_ROLE_CLAIM is absent or empty' : 'OIDC_ROLES has none of the groups';

@@ -25,7 +25,7 @@ const ofNetwork = Object.fromEntries(
 const FAULTS: Readonly<Record<SignInFault, string | ((query: URLSearchParams) => string)>> = {
   ...ofNetwork,
   'provider-away': 'The identity provider does not answer. Try again later, or sign in with a token.',
-  refused: 'The identity provider refused the sign-in.',
+  refused: 'The identity provider refused the sign-in. The log of the service says why.',
   stale: 'This sign-in has expired or was used before. Sign in again.',
   invalid: 'The answer of the identity provider is not valid. The log of the service says why.',
   algorithm: (query) =>

@@ -91,6 +91,9 @@ export function readEnv(environment: NodeJS.ProcessEnv = process.env): Env {
   if (inProduction && values.SIDES.has('partner') && !isLoopback(values.HOST) && !source['PUBLIC_URL']?.trim()) {
     faults.push('PUBLIC_URL is required in production with the partner side, unless HOST is a loopback address');
   }
+  if (values.DATABASE_CA !== undefined && /[?&]sslmode=(disable|no-verify)(&|$)/.test(values.DATABASE_URL ?? '')) {
+    faults.push('DATABASE_CA is not used with sslmode=disable or no-verify in DATABASE_URL: remove one of the two');
+  }
   const dataDir = resolve(values.DATA_DIR);
   const demo = values.DEMO ?? (embedded && !inProduction);
   const allowsPrivate = values.OUTBOUND_ALLOW_PRIVATE ?? (demo && !inProduction);

@@ -102,14 +102,28 @@ export const setOf =
 export const url =
   (...protocols: string[]): Parse<string> =>
   (text) => {
-    const protocol = URL.canParse(text) ? new URL(text).protocol.replace(/:$/, '') : '';
-    if (!protocols.includes(protocol))
+    const [protocol = ''] = text.split(':');
+    if (!protocols.includes(protocol.toLowerCase()))
       throw new EnvError(`must be an address that begins with ${protocols.join(': or ')}:`);
+    if (!URL.canParse(text))
+      throw new EnvError('must be an address: in a user and a password # is written %23, / is %2F and ? is %3F');
     return text;
   };
 
 /** A PostgreSQL address. libpq also allows one without a host, as in `postgres://user@/db?host=/socket`. */
-export const databaseUrl: Parse<string> = (text) => url('postgres', 'postgresql')(text.replace('@/', '@localhost/'));
+export const databaseUrl: Parse<string> = (text) => {
+  const address = url('postgres', 'postgresql')(text.replace('@/', '@localhost/'));
+  const { searchParams } = new URL(address);
+  const [mode, ca] = [searchParams.get('sslmode'), searchParams.get('sslrootcert')];
+  if (mode !== null && !SSL_MODES.includes(mode))
+    throw new EnvError(`must have in sslmode one of ${SSL_MODES.join(', ')}`);
+  if (ca !== null && !hasCertificates(ca))
+    throw new EnvError('must have in sslrootcert the path of a readable file with certificates in PEM');
+  return address;
+};
+
+/** pg takes any other word for `verify-full`, also `allow`. */
+const SSL_MODES = ['verify-full', 'verify-ca', 'require', 'prefer', 'no-verify', 'disable'];
 
 /** One plain e-mail address. */
 export const mailAddress: Parse<string> = (text) => {
@@ -168,13 +182,17 @@ export const key256: Parse<Buffer> = (text) => {
 };
 
 /** A file of certificates in PEM. */
-export function certificateFile(path: string): string {
+export const certificateFile: Parse<string> = (path) => {
+  if (!hasCertificates(path)) throw new EnvError('must be the path of a readable file with certificates in PEM');
+  return path;
+};
+
+function hasCertificates(path: string): boolean {
   try {
-    if (readFileSync(path, 'utf8').includes('-----BEGIN CERTIFICATE-----')) return path;
+    return readFileSync(path, 'utf8').includes('-----BEGIN CERTIFICATE-----');
   } catch {
-    // Refused below.
+    return false;
   }
-  throw new EnvError('must be the path of a readable file with certificates in PEM');
 }
 
 /**
@@ -192,6 +210,6 @@ export function withTls(databaseUrl: string, ca: string | undefined): string {
   if (searchParams.has('uselibpqcompat') || (mode === null && !hasCa)) return databaseUrl;
   // Without certificates of one's own, any host with a public certificate would do: pg then checks the name.
   if (mode === 'verify-ca' && hasCa) searchParams.set('uselibpqcompat', 'true');
-  else if (mode === null || mode === 'require' || mode === 'verify-ca') searchParams.set('sslmode', 'verify-full');
+  else if (mode !== 'disable' && mode !== 'no-verify') searchParams.set('sslmode', 'verify-full');
   return url.href;
 }

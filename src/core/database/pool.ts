@@ -167,7 +167,8 @@ export class Pool extends Sql {
 
   counts(): ConnectionCounts {
     const { totalCount, idleCount, waitingCount } = this.pool;
-    return { open: totalCount, idle: idleCount, waiting: waitingCount };
+    // An idle connection is handed out at once, but not before this code has ended: a scrape would count its own queries.
+    return { open: totalCount, idle: idleCount, waiting: Math.max(0, waitingCount - idleCount) };
   }
 
   async close(): Promise<void> {

@@ -76,6 +76,8 @@ function innermost(error: Error): string {
   if (UNKNOWN_SIGNER.has(code))
     return 'its certificate is signed by itself or by an unknown authority. Name the file with the certificate that signed it in DATABASE_CA, or by sslrootcert in DATABASE_URL.';
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
-    return `${error.message} Use a name of the certificate in DATABASE_URL, or sslmode=verify-ca with DATABASE_CA, which does not check the name.`;
+    return `${error.message}. Use a name of the certificate in DATABASE_URL, or sslmode=verify-ca with DATABASE_CA, which does not check the name.`;
+  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
+    return `its ${error.message}. Renew it on the server of the database, and compare the clocks of both machines.`;
   return error.message;
 }

@@ -1,3 +1,4 @@
+import fs from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Level, type Logger, pino } from 'pino';
 import type { LoggerService } from '@nestjs/common';
@@ -41,13 +42,16 @@ function openOutput(): LogOutput {
     periodicFlush: FLUSH_MS,
     retryEAGAIN: () => !isEnding,
   });
+  const flushSync = stream.flushSync.bind(stream);
+  // pino calls it for a fatal line, and it would wait for a reader or for space. A stop writes that line too.
+  stream.flushSync = () => undefined;
   reportDrops(stream);
   // A full disk: the lines stay pending.
   stream.on('error', () => undefined);
   process.prependOnceListener('exit', () => {
     isEnding = true;
     try {
-      stream.flushSync();
+      writeOnce(flushSync);
     } catch {
       // Standard output is closed or full: its reader has ended or stopped.
     }
@@ -58,6 +62,23 @@ function openOutput(): LogOutput {
     write: (line) => void stream.write(line),
     drain: () => Promise.race([new Promise<void>((resolve) => stream.flush(() => resolve())), delay(DRAIN_TIMEOUT_MS)]),
   };
+}
+
+/** `flushSync` asks `retryEAGAIN` after EAGAIN only. What a full disk refuses it would write again for ever, and the process not end. */
+function writeOnce(flushSync: () => void): void {
+  const { writeSync } = fs;
+  fs.writeSync = ((...parameters: Parameters<typeof writeSync>) => {
+    try {
+      return writeSync(...parameters);
+    } catch (error) {
+      throw Object.assign(error as Error, { code: 'EAGAIN' });
+    }
+  }) as typeof writeSync;
+  try {
+    flushSync();
+  } finally {
+    fs.writeSync = writeSync;
+  }
 }
 
 /** Logs how many lines were lost when standard output is read again. */
@@ -107,7 +128,9 @@ const serializers = {
   err: (error: unknown) => {
     if (!(error instanceof Error)) return String(error);
     const { type, message, stack, code, query } = pino.stdSerializers.err(error);
-    return { type, message, stack, code: code as unknown, query: query as unknown };
+    // The place in the code is no news about a full or absent database.
+    const place = outageOf(error) === undefined ? { stack } : {};
+    return { type, message, ...place, code: code as unknown, query: query as unknown };
   },
 };
 

@@ -5,6 +5,7 @@ import {
   fileFailure,
   ifNotStored,
   isAbsent,
+  isStorageError,
   NotStoredError,
   sentenceOf,
   StorageUnavailableError,
@@ -298,7 +299,10 @@ async function checkFiles(root: StorageRoot): Promise<StorageHealth> {
     }
     return { writable: true };
   } catch (error) {
-    return { writable: false, reason: sentenceOf(fileFailure(error)) };
+    const failure = fileFailure(error);
+    // The database knows which folders had files: without it nobody knows whether this one is missing.
+    if (!isStorageError(failure)) throw failure;
+    return { writable: false, reason: sentenceOf(failure) };
   }
 }
 

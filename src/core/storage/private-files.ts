@@ -1,9 +1,9 @@
-import { chmod, lstat, realpath } from 'node:fs/promises';
+import { chmod, lstat, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Env } from '../config/env.js';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../config/private-modes.js';
 import { parseStorageUrl } from '../config/storage-url.js';
-import { errorCode } from './storage-errors.js';
+import { isAbsent } from './storage-errors.js';
 import { DRAFT_FOLDER } from './file-storage.js';
 
 /** The permissions of all other users. */
@@ -27,7 +27,10 @@ export async function protectFiles({
   process.umask(OTHERS);
   const storage = parseStorageUrl(STORAGE_URL);
   const failed: string[] = [];
-  await restrict(await realpath(DATA_DIR).catch(() => DATA_DIR), failed);
+  const entries = await readdir(DATA_DIR).catch(() => []);
+  // A folder with files of others, such as /srv that was named by mistake, stays open: its machine may need it.
+  if (entries.every((entry) => DATA_ENTRIES.includes(entry) || /^(postgres|videos|lost\+found)/.test(entry)))
+    await restrict(await realpath(DATA_DIR).catch(() => DATA_DIR), failed);
   // The default storage is in DATA_DIR, and then its root has no other files.
   const videos = join(DATA_DIR, 'videos');
   await restrict(videos, failed);
@@ -45,6 +48,6 @@ async function restrict(path: string, failed: string[]): Promise<void> {
     const isOpen = (found.mode & OTHERS) !== 0 && (found.mode & STICKY) === 0;
     if (allowed !== undefined && isOpen) await chmod(path, found.mode & allowed);
   } catch (error) {
-    if (errorCode(error) !== 'ENOENT') failed.push(path);
+    if (!isAbsent(error)) failed.push(path);
   }
 }

@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-s3';
 import type { S3StorageConfig } from '../config/storage-url.js';
 import { NETWORK_CAUSES } from '../../contracts/common/network-causes.values.js';
-import { networkCause } from '../outbound/network-errors.js';
+import { networkCause } from '../../contracts/common/network-cause.js';
 import { readLargeHeads } from '../outbound/guarded-agents.js';
 import { errorCode, fullDisk, isErrorLike, isStorageError, StorageUnavailableError } from './storage-errors.js';
 import type { Deleted } from './storage.js';
@@ -74,6 +74,21 @@ export async function expectAnswer(client: S3Client, at: { Bucket: string; Key: 
 
 const FULL = new Set(['QuotaExceeded', 'InsufficientStorage', 'XMinioStorageFull', 'XMinioAdminBucketQuotaExceeded']);
 
+const KEYS = 'see AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY';
+const REGION = 'the bucket is in another region, see the region in STORAGE_URL';
+
+/** What an operator can change. */
+const KNOWN: Readonly<Record<string, string>> = {
+  CredentialsProviderError: `there are no credentials, ${KEYS}`,
+  InvalidAccessKeyId: `the key is not known, ${KEYS}`,
+  SignatureDoesNotMatch: `the secret of the key is another one, ${KEYS}`,
+  AccessDenied: 'the credentials do not allow it',
+  NoSuchBucket: 'there is no such bucket, see STORAGE_URL',
+  PermanentRedirect: REGION,
+  AuthorizationHeaderMalformed: REGION,
+  ETIMEDOUT: 'it does not answer',
+};
+
 const nameOf = (error: unknown): string => (isErrorLike(error) ? String(error.name) : '');
 
 /** Undefined if the server did not answer. */
@@ -97,10 +112,9 @@ function s3Failure(error: unknown): unknown {
   if (status === undefined && 'path' in error) return error;
   const cause = status === undefined ? networkCause(error) : undefined;
   const code = errorCode(error) ?? nameOf(error);
-  const words =
-    cause === undefined
-      ? [code, ...(status === undefined ? [] : [`HTTP ${status}`])].join(', ')
-      : `${NETWORK_CAUSES[cause]} (${code})`;
+  const known = cause === undefined ? KNOWN[code] : NETWORK_CAUSES[cause];
+  const named = [code, ...(status === undefined ? [] : [`HTTP ${status}`])].join(', ');
+  const words = known === undefined ? named : `${known} (${named})`;
   if (FULL.has(nameOf(error)) || status === 507) return fullDisk(words, error);
   return new StorageUnavailableError('failed', `The video storage (S3) failed: ${words}.`, error);
 }

@@ -69,7 +69,7 @@ export interface Storage {
    * `onUnreadable` for each part that cannot be read, and goes on; rejects without it, and where the whole folder cannot be read.
    */
   list(folder: string, onUnreadable?: (error: UnreadableError) => void): AsyncIterable<StoredFile>;
-  /** Writes and removes a probe file; never rejects. */
+  /** Writes and removes a probe file. Rejects only while the database is unavailable. */
   check(): Promise<StorageHealth>;
   /** Removes drafts that were not touched for `olderThanMs`. Returns how many were removed. */
   sweep(olderThanMs: number): Promise<number>;

@@ -1,5 +1,5 @@
 import type { Logger } from '@nestjs/common';
-import { outageOf, outageSentence } from '../database/reason.js';
+import { outageOf, reasonOf } from '../database/reason.js';
 import { isDatabaseUnavailable } from '../database/postgres-errors.js';
 
 /** Runs statements that must not end a loop. A failure is logged once until the statement succeeds again. */
@@ -17,7 +17,7 @@ export class LoggedStatements {
     } catch (error) {
       if (!this.failing.has(what)) {
         if (isDatabaseUnavailable(error))
-          this.logger.warn({ outage: outageOf(error) }, `cannot ${what}: ${outageSentence(error)}`);
+          this.logger.warn({ outage: outageOf(error) }, `cannot ${what}: ${reasonOf(error)}`);
         else this.logger.error({ err: error }, `cannot ${what}`);
       }
       this.failing.add(what);

@@ -70,6 +70,12 @@ describe('business metrics', () => {
   });
 });
 
+test('a scrape does not count its own queries as requests that wait', async () => {
+  await eventually(async () => {
+    expect(await series('database_pool_connections')).toContain('database_pool_connections{state="waiting"} 0');
+  });
+});
+
 describe('docs/grafana-dashboard.json', () => {
   test('uses the metrics of a scrape only', async () => {
     const text = readFileSync(join(import.meta.dirname, '../../../docs/grafana-dashboard.json'), 'utf8');

@@ -9,7 +9,7 @@ const folder = join(import.meta.dirname, '../../support/tls');
 export const KEY_FILE = join(folder, 'key.pem');
 /** Signed by itself, for `localhost` and 127.0.0.1. */
 export const CERTIFICATE = join(folder, 'certificate.pem');
-const [cert, key] = [readFileSync(CERTIFICATE), readFileSync(KEY_FILE)];
+const key = readFileSync(KEY_FILE);
 
 export interface TlsDatabase {
   readonly port: number;
@@ -17,7 +17,8 @@ export interface TlsDatabase {
 }
 
 /** Takes the TLS of a client, as a PostgreSQL with `ssl = on` does, and passes what is in it to the database. */
-export async function startTlsDatabase(databaseUrl: string): Promise<TlsDatabase> {
+export async function startTlsDatabase(databaseUrl: string, certificate = 'certificate'): Promise<TlsDatabase> {
+  const cert = readFileSync(join(folder, `${certificate}.pem`));
   const { hostname, port: target } = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   const server = createServer((client) => {

@@ -12,6 +12,7 @@ import { held } from '../../support/held.js';
 import { CLIENT, FormBrowser } from '../../support/identity-provider.js';
 import { Hauler, ONE_SITE, type Plain } from '../../acceptance/support/hauler.js';
 import { type OwnService, startOwnService } from '../../acceptance/support/service.js';
+import { run } from '../../acceptance/support/command-line.js';
 import { admin, administer, listed } from '../../acceptance/support/target.js';
 
 /** Which certificate is wrong, and how: "not reachable" does not say it. */
@@ -115,6 +116,14 @@ beforeAll(async () => {
     },
   });
 }, 120_000);
+
+test.each([
+  ['untrusted', /not trusted here: .* your own authority in NODE_EXTRA_CA_CERTS/],
+  ['expired', /has expired: start the service or pass --url/],
+])('the command line says what is wrong with the certificate of the service: %s', async (name, words) => {
+  const { code, err } = await run(['hauler', 'list', '--url', await httpsUrl(name), '--token', 'x'.repeat(20)]);
+  expect([code, err]).toEqual([1, expect.stringMatching(words)]);
+});
 
 describe('a receiver of webhooks that cannot be reached', () => {
   test('is reached with a certificate of a trusted authority', async () => {

@@ -90,8 +90,17 @@ describe('a sign-in that fails names its cause (issue 46; operating.md, OIDC_ISS
     ['503 for the tokens', { calls: { '/token': (response) => void response.writeHead(503).end() } }, 'invalid'],
     ['a client that is refused', { calls: { '/token': refusesClient } }, 'refused'],
     ['no answer for the tokens', { calls: { '/token': (response) => void response.destroy() } }, 'provider-away'],
+    ['no group with a role', { claims: { groups: ['others'] } }, 'no-role'],
   ])('%s', async (_what, script, fault) => {
     expect(await signIn(script)).toMatchObject({ fault, session: {} });
+  });
+
+  test('the log names the variables of a wrong secret, issuer and claim, without a stack', async () => {
+    const reasons = ['compare OIDC_CLIENT_ID and OIDC_CLIENT_SECRET with', 'OIDC_ROLES has none of the groups'];
+    for (const reason of reasons) await eventually(() => expect(first.output()).toContain(reason));
+    expect(await signIn({ claims: { groups: undefined } })).toMatchObject({ fault: 'no-role' });
+    await eventually(() => expect(first.output()).toContain('the claim of OIDC_ROLE_CLAIM is absent or empty'));
+    expect(first.output()).not.toMatch(/ at .*\.js:/);
   });
 
   test('a description that cannot be used, and the algorithm HS256 of the next one, which announces it', async () => {
@@ -106,6 +115,7 @@ describe('a sign-in that fails names its cause (issue 46; operating.md, OIDC_ISS
     ];
     for (const [what, script, fault] of faults)
       expect([what, await signIn(script, service)]).toMatchObject([what, { fault, session: {} }]);
+    await eventually(() => expect(service.output()).toContain('HTTP 404; compare OIDC_ISSUER with the provider'));
     // None of them is kept: this one is read.
     expect(await signIn(announces(['HS256']), service)).toEqual(HS256);
   });

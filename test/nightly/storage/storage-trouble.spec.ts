@@ -28,14 +28,15 @@ afterAll(async () => {
 });
 
 describe('a storage that is unavailable', () => {
-  async function expectTrouble(storageUrl: string): Promise<void> {
+  async function expectTrouble(storageUrl: string, words: string): Promise<void> {
     const storage = await openStorage(storageUrl);
     host.answer(serveFile(sampleVideo(6 * MIB), { etag: '"v"' }));
     const downloaded = new Downloader(storage, { allowPrivate: true }).download({ url: host.link, name: newName() });
     await expect(downloaded).rejects.toThrow(StorageUnavailableError);
     await expect(downloaded).rejects.toMatchObject({ trouble: 'failed' });
     const health = await storage.check();
-    expect(health).toEqual({ writable: false, reason: expect.stringMatching(/^The video storage.* failed: .+\.$/) });
+    expect(health).toEqual({ writable: false, reason: expect.stringContaining(words) });
+    expect(health.reason).toMatch(/^The video storage \(S3\) failed: .+\.$/);
     expect(health.reason).not.toContain(folder);
     storage.close();
   }
@@ -54,9 +55,12 @@ describe('a storage that is unavailable', () => {
 
   test('reports an S3 server that is away, and one without the bucket', async () => {
     const server = await startS3Server();
-    await expectTrouble(server.storageUrl('x').replace('s3://videos', 's3://elsewhere'));
+    await expectTrouble(
+      server.storageUrl('x').replace('s3://videos', 's3://elsewhere'),
+      'no such bucket, see STORAGE_URL',
+    );
     await server.stop();
-    await expectTrouble(server.storageUrl('x'));
+    await expectTrouble(server.storageUrl('x'), 'refuses connections');
   });
 });
 

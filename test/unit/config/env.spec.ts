@@ -254,6 +254,21 @@ describe('configuration', () => {
     ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
     ['SIDES', ',', 'must name one or more of platform, partner, separated by commas'],
     ['DATABASE_URL', 'db', 'must be an address that begins with postgres: or postgresql:'],
+    [
+      'DATABASE_URL',
+      'postgres://user:pass#word@db/x',
+      'must be an address: in a user and a password # is written %23, / is %2F and ? is %3F',
+    ],
+    [
+      'DATABASE_URL',
+      'postgres://db/x?sslmode=allow',
+      'must have in sslmode one of verify-full, verify-ca, require, prefer, no-verify, disable',
+    ],
+    [
+      'DATABASE_URL',
+      'postgres://db/x?sslrootcert=/absent',
+      'must have in sslrootcert the path of a readable file with certificates in PEM',
+    ],
     ['PUBLIC_URL', 'https://user@example.com', 'must be an address without a user and a password'],
     ['PUBLIC_URL', 'https://example.com?', 'must be an address without a query and a fragment'],
     ['ADMIN_TOKEN', 'x'.repeat(15), 'must have at least 16 characters'],
