@@ -8,7 +8,7 @@ import { Database } from '../core/database/database.js';
 import { Sweep } from '../core/database/sweep.js';
 import { uuidv7 } from '../core/database/uuid.js';
 import { AppError } from '../core/errors/app-error.js';
-import { soleHeader } from '../core/http/headers.js';
+import { cookieValue, soleHeader } from '../core/http/headers.js';
 import type { AdminCaller } from '../core/http/principal.js';
 import { AdminTokens } from './caller.js';
 import { findValidKey } from './api-key.repository.js';
@@ -24,7 +24,6 @@ import {
   type SessionSecret,
   type SessionToken,
 } from './console-session.repository.js';
-import { cookieValue } from './cookies.js';
 import { People, PERSON_SESSION_MS, personCaller } from './people/people.js';
 
 /** The rights of a session: those of a token of the admin API, or of a partner's key. */

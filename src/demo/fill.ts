@@ -2,9 +2,8 @@ import type { ResolvedEnv } from '../core/config/env.js';
 import { TOPIC_NAMES, type TopicName } from '../contracts/webhooks/topics.values.js';
 import type { ExchangeList } from '../contracts/admin/exchanges.routes.js';
 import { DemoPartner, eventually, messageOf, timeOf } from './calls.js';
-import { DEMO, DEMO_SITE_DATA, QUARRY, quarryData } from './demo-data.js';
+import { DEMO, DEMO_PERSON, DEMO_SITE_DATA, QUARRY, quarryData } from './demo-data.js';
 import { storedSecrets, storeSecrets } from './demo-keys.js';
-import { DEMO_PERSON } from './demo-person.js';
 import { askForLateHour, disputedTime, filmFirstTruck, filmSecondTruck } from './footage.js';
 import {
   ACCOUNT_NAMES,

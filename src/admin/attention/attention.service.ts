@@ -11,7 +11,7 @@ import {
 } from '../../contracts/admin/attention.routes.js';
 import type { Connection } from '../../contracts/admin/connections.routes.js';
 import { formatInstant } from '../../contracts/common/instant.js';
-import { OWN_ATTENTION_KINDS, type OwnAttention } from '../../contracts/partner/own-attention.dto.js';
+import { OWN_ATTENTION_KINDS, type OwnAttention } from '../../contracts/partner/partner.api.js';
 import { Database } from '../../core/database/database.js';
 import { listedHaulers, withoutLimit } from '../../core/database/hauler-limit.js';
 import { AppError, withTimeout } from '../../core/errors/app-error.js';
