@@ -41,13 +41,7 @@ const FIRST_TOPICS = TOPIC_NAMES.filter((topic: TopicName) => !/^(ticket|account
  * a later one. A part that fails is named in the result, and the others go on. An instance that
  * serves one side has recordings at most.
  */
-export async function fillDemo(
-  env: ResolvedEnv,
-  baseUrl: string,
-  demo: Demo,
-  signal: AbortSignal,
-  now = Date.now(),
-): Promise<string[]> {
+export async function fillDemo(env: ResolvedEnv, baseUrl: string, demo: Demo, signal: AbortSignal): Promise<string[]> {
   const { connections, lastMinute } = demo;
   const admin = demoClient(baseUrl, env.ADMIN_TOKEN);
   if (connections === undefined) {
@@ -55,6 +49,7 @@ export async function fillDemo(
     return [];
   }
   const partner = new DemoPartner(baseUrl, demo.keys.platform, signal);
+  const now = Date.now();
   const scene: DemoScene = { ...demo, connections, admin, partner, baseUrl, env, now, signal };
   const missing: string[] = [];
   /** False if the part, or the service, has failed: what follows from it is left to a later start. */

@@ -10,7 +10,7 @@ import type { Sql } from '../../core/database/sql.js';
 import { redactJson, redactText } from '../../core/observability/redaction.js';
 import { type AnswerRecord, recordTooLarge } from '../../partner-client/partner-answer.js';
 import { type Kind, KINDS } from './kinds.js';
-import { fieldSql } from './refusals.rules.js';
+import { FIELD } from './refusals.rules.js';
 
 /** The lists of an answer that contain records. */
 export const RECORD_LISTS = KINDS.map((kind) => `data.${kind}`);
@@ -276,7 +276,7 @@ export async function storeIssues(transaction: Sql, haulerId: string, runId: str
   await transaction.query(
     `UPDATE sync_runs SET refusals = (
        SELECT jsonb_agg(to_jsonb(g) ORDER BY g.severity DESC, g.count DESC, g.kind, g.field, g.rule) FROM (
-         SELECT severity, kind, ${fieldSql('path')} AS field, rule, count(*)::int AS count, left(min(reason), 500) AS example
+         SELECT severity, kind, ${FIELD} AS field, rule, count(*)::int AS count, left(min(reason), 500) AS example
          FROM ${ISSUES} AS issue GROUP BY 1, 2, 3, 4 ORDER BY count(*) DESC LIMIT ${MAX_REFUSALS}) AS g)
      WHERE hauler_id = $1 AND id = $2`,
     [haulerId, runId],

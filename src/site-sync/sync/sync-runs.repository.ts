@@ -13,7 +13,7 @@ import { uuidv7 } from '../../core/database/uuid.js';
 import { defineStates, type StateOf } from '../../core/work/states.js';
 import { NO_COUNTS, type RunCounts } from './kinds.js';
 import { type AbsentLists, absentSentence, noticedLists } from './absent-lists.rules.js';
-import { fieldSql, type Refusal } from './refusals.rules.js';
+import { FIELD, type Refusal } from './refusals.rules.js';
 
 /** A run is queued until an instance executes it. A held run waits for an admin or a later answer. */
 export const RUN_STATES = defineStates('a synchronisation run', {
@@ -224,7 +224,7 @@ export class SyncRunsRepository {
     const { severity = null, kind = null, field = null, rule = null } = query;
     const sql = `SELECT position, severity, kind, path, rule, reason, raw FROM sync_issues
       WHERE run_id = $1 AND ($2::text IS NULL OR severity = $2) AND ($3::text IS NULL OR kind = $3)
-        AND ($4::text IS NULL OR ${fieldSql('path')} = $4) AND ($5::text IS NULL OR rule = $5)`;
+        AND ($4::text IS NULL OR ${FIELD} = $4) AND ($5::text IS NULL OR rule = $5)`;
     const list = { name: `quarantine ${runId}`, sql, parameters: [runId, severity, kind, field, rule] };
     return listPage(this.database, { ...list, key: ['position'], order: 'ASC' }, query);
   }
