@@ -41,7 +41,7 @@ async function main(): Promise<void> {
   for (const signal of STOP_SIGNALS) process.on(signal, endStart);
   prepare(declared, logger);
   const { env: resolved, stop: stopDatabase } = await resolveEnv(declared, logger);
-  const env = resolved.DEMO ? (await import('./demo/demo-person.js')).withDemoPerson(resolved) : resolved;
+  const env = resolved.DEMO ? (await import('./demo/make-demo.js')).withDemoPerson(resolved) : resolved;
   protectSecrets(secretTexts(env));
   try {
     if (env.MIGRATE_ON_START) {

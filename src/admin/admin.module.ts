@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
-import { OutboundModule } from '../core/outbound/outbound.module.js';
+import { OutboundModule } from '../core/outbound/outbound-switch.js';
 import { PartnerClientModule } from '../partner-client/partner-client.module.js';
 import { ReferencePartnerModule } from '../reference-partner/reference-partner.module.js';
 import { ScaleModule } from '../scale/scale.module.js';
@@ -9,7 +9,6 @@ import { StorageModule } from '../core/storage/storage.module.js';
 import { VisionModule } from '../vision/vision.module.js';
 import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { WorkModule } from '../core/work/work.service.js';
-import { HealthModule } from './health/health.module.js';
 import { ActionExports, NamedActions } from './actions/actions.service.js';
 import { ActionNames } from './actions/action-names.repository.js';
 import { ActionsController } from './actions/actions.controller.js';
@@ -21,14 +20,14 @@ import { HoldBundles } from './bundles/hold-bundles.service.js';
 import { ConnectionCheckService } from './connection-check.service.js';
 import { ConnectionHealths } from './connection-health.repository.js';
 import { ConnectionHealthService } from './connection-health.service.js';
-import { ConsoleSessionController } from './console-session.controller.js';
+import { ConsoleSessionController, PeopleController } from './sessions.controller.js';
 import { ConnectionsController } from './connections.controller.js';
 import { ErasureJob } from './erasures/erasure.job.js';
 import { ErasuresController } from './erasures/erasures.controller.js';
 import { ErasuresRepository } from './erasures/erasures.repository.js';
 import { Erasures } from './erasures/erasures.service.js';
 import { FootageErasure } from './erasures/footage-erasure.js';
-import { ExchangeReplay } from './exchange-replay.service.js';
+import { ExchangeReplay, OutboundReplay } from './exchange-replay.service.js';
 import { ExchangesController } from './exchanges.controller.js';
 import { FootageController } from './footage/footage.controller.js';
 import { TicketFootageRepository } from './footage/footage-settings.repository.js';
@@ -41,8 +40,6 @@ import { OutboundController } from './outbound.controller.js';
 import { OverviewController } from './overview/overview.controller.js';
 import { OverviewDaysService } from './overview/overview-days.service.js';
 import { QuietSources } from './overview/quiet.service.js';
-import { OutboundReplay } from './outbound-replay.service.js';
-import { PeopleController } from './people.controller.js';
 import { CoverageController } from './coverage.controller.js';
 import { RecordingsController } from './recordings.controller.js';
 import { ShareContents, SharedRecordings } from './shares/shared-recordings.service.js';
@@ -61,6 +58,18 @@ import { RunTree } from './sync-runs/run-tree.service.js';
 import { SyncRunsController } from './sync-runs.controller.js';
 import { TicketsController } from './tickets.controller.js';
 import { VideoRequestsController } from './video-requests.controller.js';
+import { HealthController } from './health/health.controller.js';
+import { InstanceMetrics, PartitionMetrics } from './health/instance-metrics.js';
+import { ReadinessService } from './health/readiness.service.js';
+
+/** Whether this instance may take requests, and what its metrics say. It reads the database, and changes nothing but its probe. */
+@Module({
+  imports: [WorkModule],
+  controllers: [HealthController],
+  providers: [ReadinessService, InstanceMetrics, PartitionMetrics],
+  exports: [ReadinessService],
+})
+export class HealthModule {}
 
 /**
  * The admin API: what both sides need. It reads and changes what the modules below have, and nothing below knows of it; a rule of a

@@ -5,7 +5,7 @@ import { type Hauler, HaulerHealth } from '../contracts/admin/haulers.routes.js'
 import { formatInstant } from '../contracts/common/instant.js';
 import { present } from '../contracts/common/present.js';
 import { timeOfUuidv7 } from '../core/database/uuid.js';
-import { reasonSentence } from '../exchanges/reasons.rules.js';
+import { reasonSentence } from '../exchanges/explanation.rules.js';
 import { ConnectionHealths, type HealthRow } from './connection-health.repository.js';
 
 const HOUR_MS = 3_600_000;

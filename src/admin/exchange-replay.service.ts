@@ -1,6 +1,6 @@
 import type { RuleName } from '../contracts/common/rules.js';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { Application } from 'express';
 import { ApiKeyAdmin } from '../auth/api-key-admin.service.js';
@@ -18,25 +18,33 @@ import {
 import { apiError, AppError, invalid } from '../core/errors/app-error.js';
 import { errorReply } from '../core/errors/error-body.js';
 import { ExchangeLog } from '../exchanges/exchange-log.service.js';
-import { ExchangeQueries, headersIn } from '../exchanges/exchange-queries.service.js';
+import { ExchangeQueries, headersIn, referencesIn } from '../exchanges/exchange-queries.service.js';
 import type { ExchangeListRow, FullExchangeRow } from '../exchanges/exchanges.repository.js';
 import { replayHeaders, replayRefusal } from '../exchanges/replay.rules.js';
 import { Call } from '../core/http/call.js';
 import { InnerServer } from '../core/http/inner-server.js';
 import type { Principal } from '../core/http/principal.js';
+import type { ApiContract, ApiRoute } from '../contracts/common/api-contract.js';
+import { SITE_API } from '../contracts/site/site.api.js';
+import { VISION_API } from '../contracts/vision/vision.api.js';
+import { inCallContext } from '../core/outbound/outbound-log.js';
+import { SealBrokenError } from '../partner-client/connection-keys.service.js';
+import { ConnectionsService } from '../partner-client/connections.service.js';
+import { PartnerClient } from '../partner-client/partner-client.js';
+import { PartnerFailure } from '../partner-client/partner-failure.js';
 
 /** The exchange log writes in batches. */
 const WRITTEN_WITHIN_MS = 5_000;
 const POLL_MS = 50;
 
 /** The id of the new exchange, and the status of its response; null without one. */
-export interface Replayed {
+interface Replayed {
   readonly exchangeId: string;
   readonly status: number | null;
 }
 
 /** Sends an outbound `GET` again. */
-export type ReplayOutbound = (row: FullExchangeRow) => Promise<Replayed>;
+type ReplayOutbound = (row: FullExchangeRow) => Promise<Replayed>;
 
 /** Sends the requests of earlier exchanges again. */
 @Injectable()
@@ -175,3 +183,43 @@ const refused = (message: string) => apiError(ADMIN_API, 'conflict', message);
 const invalidHauler = (message: string) => invalid([{ path: 'haulerId', rule: 'isKnown', message }]);
 
 const tooMany = (rule: RuleName, message: string) => invalid([{ path: '', rule, message }]);
+
+/** Sends a `GET` to a partner again, and changes nothing else: the response is read for the exchange log alone. */
+@Injectable()
+export class OutboundReplay implements OnModuleInit {
+  constructor(
+    private readonly replays: ExchangeReplay,
+    private readonly connections: ConnectionsService,
+    private readonly client: PartnerClient,
+  ) {}
+
+  onModuleInit(): void {
+    this.replays.useOutbound((row) => this.send(row));
+  }
+
+  /** With several keys of a connection, the last call counts. A failure of the partner is a result; a call that could not be made is 409. */
+  private async send(row: FullExchangeRow): Promise<Replayed> {
+    const connection = await this.connections.required(row.connection_id ?? '');
+    const api: ApiContract = row.interface === 'site' ? SITE_API : VISION_API;
+    const route: ApiRoute | undefined = api.routes[row.route ?? ''];
+    if (route === undefined) throw apiError(ADMIN_API, 'conflict', `the route ${row.route} no longer exists`);
+    const query = Object.fromEntries(new URL(row.path, 'http://partner').searchParams);
+    let last: Replayed | undefined;
+    const onEnd = (call: { readonly id: string; readonly status: number }) => {
+      last = { exchangeId: call.id, status: call.status === 0 ? null : call.status };
+    };
+    try {
+      await inCallContext({ references: referencesIn(row), replayOf: row.id, onEnd }, () =>
+        this.client.stream(connection, { api, route, query, once: true, duringPause: true }, (answer) =>
+          answer.discard(),
+        ),
+      );
+    } catch (error) {
+      const isExpected = error instanceof PartnerFailure || error instanceof SealBrokenError;
+      if (!isExpected) throw error;
+      if (last === undefined) throw apiError(ADMIN_API, 'conflict', error.message, { cause: error });
+    }
+    if (last === undefined) throw new Error(`the replay of ${row.id} was not sent`);
+    return last;
+  }
+}

@@ -10,7 +10,7 @@ import {
   HostedVideoRequestQuery,
 } from '../contracts/admin/hosted.routes.js';
 import { JsonBody } from '../core/http/json-body.js';
-import { readVideo } from '../core/http/upload-reader.js';
+import { readVideo } from '../core/http/body-reader.js';
 import { ReferenceSiteData } from '../reference-partner/site/site-data.service.js';
 import { ReferenceCameras } from '../reference-partner/vision/cameras.repository.js';
 import { ReferenceRecordings } from '../reference-partner/vision/recordings.service.js';

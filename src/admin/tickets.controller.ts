@@ -9,7 +9,7 @@ import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
 import { TicketQuery, TonnageQuery } from '../contracts/admin/tickets.routes.js';
 import { acceptsStream, listAnswer, streamedAnswer } from '../core/http/list-answer.js';
 import { jsonText, longWork, streamedList } from '../core/http/answer.js';
-import { readCsv } from '../core/http/upload-reader.js';
+import { readCsv } from '../core/http/body-reader.js';
 import { TicketHistory } from '../scale/ticket-history.service.js';
 import { TicketQueries } from '../scale/ticket-queries.js';
 import { TonnageReport } from '../scale/tonnage.service.js';

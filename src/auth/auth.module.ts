@@ -5,7 +5,7 @@ import { ApiKeyService, LastUse } from './api-key.service.js';
 import { ActionLog } from './action-log.repository.js';
 import { AdminTokens } from './caller.js';
 import { AdminAccess, HaulerAccess } from './hauler-access.js';
-import { AdminReads } from './admin-reads.js';
+import { AdminReads } from './route-interceptors.js';
 import { ApiKeyAdmin } from './api-key-admin.service.js';
 import { ConsoleSessions } from './console-sessions.js';
 import { GuessLimit, RateLimit } from './limits.js';

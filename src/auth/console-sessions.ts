@@ -8,7 +8,7 @@ import { Database } from '../core/database/database.js';
 import { Sweep } from '../core/database/sweep.js';
 import { uuidv7 } from '../core/database/uuid.js';
 import { AppError } from '../core/errors/app-error.js';
-import { soleHeader } from '../core/http/headers.js';
+import { cookieValue, soleHeader } from '../core/http/headers.js';
 import type { AdminCaller } from '../core/http/principal.js';
 import { AdminTokens } from './caller.js';
 import { findValidKey } from './api-key.repository.js';
@@ -24,7 +24,6 @@ import {
   type SessionSecret,
   type SessionToken,
 } from './console-session.repository.js';
-import { cookieValue } from './cookies.js';
 import { People, PERSON_SESSION_MS, personCaller } from './people/people.js';
 
 /** The rights of a session: those of a token of the admin API, or of a partner's key. */
@@ -90,7 +89,7 @@ export class ConsoleSessions implements BeforeApplicationShutdown {
 
   /** The session of a request. A write needs `X-Console: 1`, which a page of another site cannot send. */
   async of(request: Pick<Request, 'headers' | 'rawHeaders' | 'method'>): Promise<ConsoleSession | undefined> {
-    const cookie = cookieOf(request, SESSION_COOKIE);
+    const cookie = cookieOf(request);
     if (cookie === undefined) return undefined;
     if (!READS.has(request.method) && soleHeader(request, 'x-console') !== '1') {
       throw new AppError('unauthorized', 'send X-Console: 1 with each change that a console session makes');
@@ -115,7 +114,7 @@ export class ConsoleSessions implements BeforeApplicationShutdown {
 
   /** The hash of the cookie of a request, which identifies its session in a list. */
   hashIn(request: Pick<Request, 'headers'>): Buffer | undefined {
-    const cookie = cookieOf(request, SESSION_COOKIE);
+    const cookie = cookieOf(request);
     return cookie === undefined ? undefined : Buffer.from(hashOf(cookie), 'base64url');
   }
 
@@ -130,7 +129,7 @@ export class ConsoleSessions implements BeforeApplicationShutdown {
 
   /** Ends the session of a request, if it has one, and returns its ID token. */
   private async end(request: Pick<Request, 'headers'>): Promise<string | undefined> {
-    const cookie = cookieOf(request, SESSION_COOKIE);
+    const cookie = cookieOf(request);
     if (cookie === undefined) return undefined;
     const ended = await deleteSession(this.database, Buffer.from(hashOf(cookie), 'base64url'));
     return ended && this.openIdToken(ended);
@@ -152,9 +151,9 @@ export class ConsoleSessions implements BeforeApplicationShutdown {
   }
 }
 
-/** The value of the cookie, if it has the form of one that this service sets. */
-function cookieOf(request: Pick<Request, 'headers'>, name: string): string | undefined {
-  const value = cookieValue(request, name);
+/** The value of the session's cookie, if it has the form of one that this service sets. */
+function cookieOf(request: Pick<Request, 'headers'>): string | undefined {
+  const value = cookieValue(request, SESSION_COOKIE);
   return value !== undefined && COOKIE.test(value) ? value : undefined;
 }
 

@@ -1,21 +1,24 @@
 import {
   type CallHandler,
   type ExecutionContext,
+  Inject,
   Injectable,
   type NestInterceptor,
   StreamableFile,
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { map, type Observable, tap } from 'rxjs';
+import { defer, finalize, map, mergeMap, type Observable, tap } from 'rxjs';
 import { withinHaulers } from '../core/database/hauler-limit.js';
 import { refuseOtherForms } from '../core/http/list-answer.js';
 import { maskJson } from '../core/observability/redaction.js';
 import { dryRunPlaceOf } from '../contracts/common/failures.js';
 import { isJsonObject } from '../contracts/common/json.js';
-import { invalid } from '../core/errors/app-error.js';
+import { invalid, unavailable } from '../core/errors/app-error.js';
 import { servedBy } from '../core/http/call.js';
 import { parseUnreadBody } from '../core/http/json-body.js';
 import { isDryRun } from './action.rules.js';
+import { ENV, type Env } from '../core/config/env.js';
+import { Semaphore } from '../core/database/semaphore.js';
 
 /** Runs the handler within the limit of its caller. */
 @Injectable()
@@ -79,3 +82,40 @@ export class DryRuns implements NestInterceptor {
 
 const misplaced = (place: 'query' | 'body') =>
   invalid([{ path: 'dryRun', rule: 'isAbsent', message: `dryRun belongs in the ${place} of this call` }]);
+
+/** The response arrives within 5 s: 3 s for a connection and 1 s for a statement that had to wait so long for it follow (decision 13). */
+const MAX_WAIT_MS = 1000;
+
+/** The part of the pool that reads of the admin API may use at the same time. */
+const POOL_PART = 0.4;
+
+/**
+ * Limits the database connections that reads of the admin API use: a further read waits, and is refused after
+ * `MAX_WAIT_MS`.
+ */
+@Injectable()
+export class AdminReads implements NestInterceptor {
+  private readonly semaphore: Semaphore;
+
+  constructor(@Inject(ENV) env: Pick<Env, 'DATABASE_POOL'>) {
+    this.semaphore = new Semaphore(Math.max(1, Math.floor(env.DATABASE_POOL * POOL_PART)));
+  }
+
+  intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    return defer(() => this.acquire()).pipe(
+      mergeMap(() => next.handle().pipe(finalize(() => this.semaphore.release()))),
+    );
+  }
+
+  private async acquire(): Promise<void> {
+    const signal = AbortSignal.timeout(MAX_WAIT_MS);
+    try {
+      await this.semaphore.acquire(signal);
+    } catch (cause) {
+      throw unavailable('too many reads of the admin API are running; try again shortly', {
+        cause,
+        overload: 'admin-reads',
+      });
+    }
+  }
+}

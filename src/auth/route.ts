@@ -1,7 +1,10 @@
 import {
   applyDecorators,
+  type CanActivate,
   Header,
   HttpCode,
+  Inject,
+  Injectable,
   type NestInterceptor,
   RequestMapping,
   RequestMethod,
@@ -15,9 +18,10 @@ import type { ApiContract, ApiRoute, RouteInput, RouteResponse } from '../contra
 import { dryRunPlaceOf, hasListForms, statusesOf } from '../contracts/common/failures.js';
 import type { Served } from '../core/http/call.js';
 import { ActionLogInterceptor } from './action-log.interceptor.js';
-import { AdminReads } from './admin-reads.js';
-import { DryRuns, ListForms, MaskedAnswer, WithinHaulers } from './route-interceptors.js';
-import { SandboxGuard } from './sandbox.guard.js';
+import { AdminReads, DryRuns, ListForms, MaskedAnswer, WithinHaulers } from './route-interceptors.js';
+import { ENV, type ResolvedEnv } from '../core/config/env.js';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
+import { apiError } from '../core/errors/app-error.js';
 
 /** The route of a handler, for the guard. */
 export const ServedRoute = Reflector.createDecorator<Served>();
@@ -70,4 +74,15 @@ function interceptorsOf({ name }: ApiContract, route: ApiRoute): Type<NestInterc
     ...(name === 'admin' && method === 'GET' && (file ?? archive) === undefined ? [AdminReads] : []),
     ...(name === 'admin' ? [WithinHaulers] : []),
   ];
+}
+
+/** Without SANDBOX every call of the sandbox is `notFound`, whatever its body. Runs after the guard of the key. */
+@Injectable()
+class SandboxGuard implements CanActivate {
+  constructor(@Inject(ENV) private readonly env: Pick<ResolvedEnv, 'SANDBOX'>) {}
+
+  canActivate(): boolean {
+    if (this.env.SANDBOX) return true;
+    throw apiError(ADMIN_API, 'notFound', 'there is no sandbox here: SANDBOX is off');
+  }
 }

@@ -116,3 +116,6 @@ export const demoHour = (truckId: string, camera: DemoCamera, hour: number): str
   recordingPath(`${truckId}-${camera}-${hour}`);
 
 const recordingPath = (name: string): string => join(PACKAGE_FOLDER, `dist/src/demo/recordings/${name}.mp4`);
+
+/** Acts on the demo as a person would: the action log names it. */
+export const DEMO_PERSON = 'dana.reyes';

@@ -2,9 +2,8 @@ import type { ResolvedEnv } from '../core/config/env.js';
 import { TOPIC_NAMES, type TopicName } from '../contracts/webhooks/topics.values.js';
 import type { ExchangeList } from '../contracts/admin/exchanges.routes.js';
 import { DemoPartner, eventually, messageOf, timeOf } from './calls.js';
-import { DEMO, DEMO_SITE_DATA, QUARRY, quarryData } from './demo-data.js';
+import { DEMO, DEMO_PERSON, DEMO_SITE_DATA, QUARRY, quarryData } from './demo-data.js';
 import { storedSecrets, storeSecrets } from './demo-keys.js';
-import { DEMO_PERSON } from './demo-person.js';
 import { askForLateHour, disputedTime, filmFirstTruck, filmSecondTruck } from './footage.js';
 import {
   ACCOUNT_NAMES,
@@ -42,13 +41,7 @@ const FIRST_TOPICS = TOPIC_NAMES.filter((topic: TopicName) => !/^(ticket|account
  * a later one. A part that fails is named in the result, and the others go on. An instance that
  * serves one side has recordings at most.
  */
-export async function fillDemo(
-  env: ResolvedEnv,
-  baseUrl: string,
-  demo: Demo,
-  signal: AbortSignal,
-  now = Date.now(),
-): Promise<string[]> {
+export async function fillDemo(env: ResolvedEnv, baseUrl: string, demo: Demo, signal: AbortSignal): Promise<string[]> {
   const { connections, lastMinute } = demo;
   const admin = demoClient(baseUrl, env.ADMIN_TOKEN);
   if (connections === undefined) {
@@ -56,6 +49,7 @@ export async function fillDemo(
     return [];
   }
   const partner = new DemoPartner(baseUrl, demo.keys.platform, signal);
+  const now = Date.now();
   const scene: DemoScene = { ...demo, connections, admin, partner, baseUrl, env, now, signal };
   const missing: string[] = [];
   /** False if the part, or the service, has failed: what follows from it is left to a later start. */

@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from '../core/database/pool.js';
 import { onlyRow, type Sql } from '../core/database/sql.js';
 import type { ResolvedEnv } from '../core/config/env.js';
 import { messageOf } from './calls.js';
+import { DEMO_PERSON } from './demo-data.js';
 import { fillDemo } from './fill.js';
 import { type Demo, seedDemo } from './seed.js';
 
@@ -50,6 +52,12 @@ export async function oneAtATime<T>(
   } finally {
     await pool.close();
   }
+}
+
+/** With a token of `DEMO_PERSON`, which nobody else learns and which ends with this process. */
+export function withDemoPerson(env: ResolvedEnv): ResolvedEnv {
+  const person = { name: DEMO_PERSON, token: randomBytes(32).toString('base64url'), role: 'operator' } as const;
+  return { ...env, ADMIN_TOKENS: [...(env.ADMIN_TOKENS ?? []), person] };
 }
 
 export interface MadeDemo {

@@ -49,14 +49,14 @@ export const demoClient = (baseUrl: string, token: string): AdminClient =>
  * Creates the haulers, keys, and a partner's sites, connects the platform side to the partner side of this same process, and waits
  * for the first synchronisation. Another start adds what is missing.
  */
-export async function seedDemo(env: ResolvedEnv, baseUrl: string, now = Date.now()): Promise<Demo> {
+export async function seedDemo(env: ResolvedEnv, baseUrl: string): Promise<Demo> {
   const admin = demoClient(baseUrl, env.ADMIN_TOKEN);
   // Pages of one hauler begin with the newest.
   for (const { haulerId: id, haulerName: name } of [QUARRY, DEMO]) {
     await acceptStatus(409, admin.call('createHauler', { body: { id, name } }));
   }
   const keys = await demoKeys(admin, env.DATA_DIR);
-  const lastMinute = Math.floor(now / MINUTE_MS) - 1;
+  const lastMinute = Math.floor(Date.now() / MINUTE_MS) - 1;
   const middle = (lastMinute - RECORDED_MINUTES / 2) * MINUTE_MS;
   const demo = {
     keys,

@@ -25,8 +25,7 @@ import { BASE64, REDACTED_FORM, TRUNCATED } from './exchange-row.js';
 import { type ExchangeListRow, ExchangesRepository, type FullExchangeRow } from './exchanges.repository.js';
 import { filterOf, refuseUnknown, traceOf } from './exchange-filter.rules.js';
 import { shownReferences } from './references.rules.js';
-import { explain, factsOf, type StoredPushes, ticketIdIn } from './explanation.rules.js';
-import { reasonSentence } from './reasons.rules.js';
+import { explain, factsOf, reasonSentence, type StoredPushes, ticketIdIn } from './explanation.rules.js';
 import { redactBody } from './redaction.rules.js';
 
 /** Only exchanges of this key, or only calls to the partner of this connection. The hauler helps to find them. */

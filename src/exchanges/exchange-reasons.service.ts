@@ -11,7 +11,7 @@ import { timeOfUuidv7 } from '../core/database/uuid.js';
 import { filterOf, refuseUnknown } from './exchange-filter.rules.js';
 import { ExchangeHours } from './exchange-hours.repository.js';
 import { ExchangeLog } from './exchange-log.service.js';
-import { reasonSentence } from './reasons.rules.js';
+import { reasonSentence } from './explanation.rules.js';
 
 const HOUR_MS = 3_600_000;
 /** Of one picture. */

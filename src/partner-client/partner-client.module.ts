@@ -2,7 +2,7 @@ import { HttpModule } from '@nestjs/axios';
 import { Module } from '@nestjs/common';
 import { ENV } from '../core/config/env.js';
 import { OUTBOUND_POLICY, outboundPolicy } from '../core/outbound/address-guard.js';
-import { OutboundModule } from '../core/outbound/outbound.module.js';
+import { OutboundModule } from '../core/outbound/outbound-switch.js';
 import { ConnectionRulesService } from './connection-rules.service.js';
 import { ConnectionKeys } from './connection-keys.service.js';
 import { ConnectionsService } from './connections.service.js';

@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
 import { WorkModule } from '../core/work/work.service.js';
 import { StorageModule } from '../core/storage/storage.module.js';
 import { FaultyFiles } from './sandbox/faulty-files.js';
@@ -15,6 +15,11 @@ import { ReferenceRecordings } from './vision/recordings.service.js';
 import { ReferenceVideoRequests } from './vision/video-requests.service.js';
 import { ReferenceVisionApi } from './vision/vision-api.service.js';
 import { ReferenceVisionController } from './vision/vision.controller.js';
+import { APP_INTERCEPTOR } from '@nestjs/core';
+import { SandboxService } from './sandbox/sandbox.service.js';
+import { ScenarioSelection } from './sandbox/scenario-selection.js';
+import { ScenarioInterceptor } from './sandbox/scenario.interceptor.js';
+import { ScenariosRepository } from './sandbox/scenarios.repository.js';
 
 /**
  * The partner side of Site and Vision, with the sandbox. It knows nothing of the platform side. To remove it, delete this folder and
@@ -41,3 +46,20 @@ import { ReferenceVisionController } from './vision/vision.controller.js';
   exports: [ReferenceSiteData, ClockEvents, ReferenceCameras, ReferenceRecordings, ReferenceVideoRequests],
 })
 export class ReferencePartnerModule {}
+
+const INTERCEPTOR = { provide: APP_INTERCEPTOR, useClass: ScenarioInterceptor };
+
+/**
+ * Scenarios for the interfaces of both sides, which know nothing of them. Without SANDBOX no request passes an interceptor.
+ */
+@Module({})
+export class SandboxModule {
+  static of({ SANDBOX }: { readonly SANDBOX: boolean }): DynamicModule {
+    return {
+      module: SandboxModule,
+      global: true,
+      providers: [ScenariosRepository, ScenarioSelection, SandboxService, ...(SANDBOX ? [INTERCEPTOR] : [])],
+      exports: [SandboxService],
+    };
+  }
+}

@@ -5,14 +5,19 @@ export interface ConnectionKey {
 }
 
 /** A truck, as the partner of a connection names it. */
-export interface TruckKey extends ConnectionKey {
+export interface Truck {
+  readonly connectionId: string;
   readonly truckId: string;
 }
 
-/** A camera of a truck, by one of its names. */
-export interface CameraKey extends TruckKey {
+export interface TruckKey extends Truck, ConnectionKey {}
+
+/** One of the names of a camera of a truck. */
+export interface CameraName extends Truck {
   readonly cameraId: string;
 }
+
+export interface CameraKey extends CameraName, ConnectionKey {}
 
 /** `TruckKey` in the columns of a row. */
 export interface TruckRow {

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { OutboundModule } from '../core/outbound/outbound.module.js';
+import { OutboundModule } from '../core/outbound/outbound-switch.js';
 import { WorkModule } from '../core/work/work.service.js';
 import { AdminWebhooksController, PartnerWebhooksController } from './webhooks.controller.js';
 import { Deliveries } from './deliveries.service.js';

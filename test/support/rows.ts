@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import { randomBytes, randomUUID, createHash } from 'node:crypto';
 import { onServer } from './test-run.js';
 import { uuidv7 } from '../../src/core/database/uuid.js';
-import { NO_COUNTS } from '../../src/site-sync/sync/kinds.js';
+import { NO_COUNTS } from '../../src/site-sync/sync/sync-runs.repository.js';
 import { cameraSql } from '../../src/vision/camera.sql.js';
 import { FILL_CAMERAS } from '../../migrations/1795740000000-know-cameras.js';
 

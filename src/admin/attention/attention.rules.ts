@@ -9,12 +9,12 @@ import {
 import { DELIVERY_REASONS } from '../../contracts/webhooks/delivery.values.js';
 import type { EventData, TopicName } from '../../contracts/webhooks/topics.values.js';
 import type { RefusedPushes } from '../../contracts/admin/overview.dto.js';
-import type { OwnAttentionItem, OwnAttentionKind } from '../../contracts/partner/own-attention.dto.js';
+import type { OwnAttentionItem, OwnAttentionKind } from '../../contracts/partner/partner.api.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { timeOfUuidv7 } from '../../core/database/uuid.js';
 import type { EndingKey } from '../../auth/api-key.repository.js';
 import type { FailingCalls } from '../../exchanges/failing-calls.repository.js';
-import { reasonSentence } from '../../exchanges/reasons.rules.js';
+import { reasonSentence } from '../../exchanges/explanation.rules.js';
 import { absentSentence, noticedLists } from '../../site-sync/sync/absent-lists.rules.js';
 import type { RunOfAbsentLists, TroubledRun } from '../../site-sync/sync/run-attention.repository.js';
 import type { TroubledEndpoint } from '../../webhooks/endpoints.repository.js';

@@ -11,7 +11,7 @@ import {
 } from '../../contracts/admin/attention.routes.js';
 import type { Connection } from '../../contracts/admin/connections.routes.js';
 import { formatInstant } from '../../contracts/common/instant.js';
-import { OWN_ATTENTION_KINDS, type OwnAttention } from '../../contracts/partner/own-attention.dto.js';
+import { OWN_ATTENTION_KINDS, type OwnAttention } from '../../contracts/partner/partner.api.js';
 import { Database } from '../../core/database/database.js';
 import { isDatabaseUnavailable } from '../../core/database/postgres-errors.js';
 import { outageSentence } from '../../core/database/reason.js';
@@ -91,7 +91,7 @@ export class AttentionService {
 
   /** Of one connection, for its partner. */
   async ofConnection({ id, interface: name }: Pick<Connection, 'id' | 'interface'>): Promise<OwnAttention> {
-    const { notices, checked } = await this.lookSince(SHARED_MS);
+    const { notices, checked } = await this.lookShared();
     const kinds = OWN_ATTENTION_KINDS[name];
     const items = ownItems(notices, id, kinds);
     return {
@@ -114,7 +114,7 @@ export class AttentionService {
 
   /** How many items each check that could be made has found, by severity; undefined if no look ended in the last minute. */
   async count(): Promise<readonly Count[] | undefined> {
-    await Promise.race([this.lookSince(SHARED_MS), delay(COUNT_TIMEOUT_MS, undefined, { ref: false })]);
+    await Promise.race([this.lookShared(), delay(COUNT_TIMEOUT_MS, undefined, { ref: false })]);
     if (this.counted === undefined || Date.now() - this.counted.at > MAX_COUNTED_AGE_MS) return undefined;
     const { notices, checked } = this.counted.looked;
     return checked
@@ -127,9 +127,10 @@ export class AttentionService {
       );
   }
 
-  private lookSince(ms: number): Promise<Looked> {
+  private lookShared(): Promise<Looked> {
     const now = Date.now();
-    if (this.recent === undefined || now - this.recent.at >= ms) this.recent = { at: now, looked: this.shared() };
+    if (this.recent === undefined || now - this.recent.at >= SHARED_MS)
+      this.recent = { at: now, looked: this.shared() };
     return this.recent.looked;
   }
 

@@ -4,27 +4,17 @@ import type { Sql } from '../../core/database/sql.js';
 import { isWithin } from '../../vision/holds/held.sql.js';
 import type { HoldRow } from '../../vision/holds/holds.repository.js';
 
+/** What is needed of a held recording beside its line in the manifest, which has all columns of `findBundle`. */
 export interface HeldRow {
-  readonly hauler_id: string;
   readonly id: string;
-  readonly connection_id: string;
   readonly base_url: string;
-  readonly source: string;
-  readonly partner_recording_id: string;
-  readonly customer_id: string;
   readonly request_id: string | null;
-  readonly partner_request_id: string | null;
-  readonly truck_id: string;
   readonly camera_id: string;
   readonly start_time: Date;
-  readonly end_time: Date;
-  readonly duration_seconds: number;
   readonly status: string;
-  readonly reason: string | null;
   readonly size_bytes: string | null;
   readonly sha256: string | null;
   readonly created_at: Date;
-  readonly stored_at: Date | null;
   /** Its start, as PostgreSQL reads it. */
   readonly start: string;
 }

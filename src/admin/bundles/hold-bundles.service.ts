@@ -12,8 +12,7 @@ import { STORAGE, type Storage } from '../../core/storage/storage.js';
 import type { HoldRow } from '../../vision/holds/holds.repository.js';
 import { Holds } from '../../vision/holds/holds.service.js';
 import { recordingFile } from '../../vision/recordings/recording.rules.js';
-import { bundleName } from './bundle.rules.js';
-import { type BundleFacts, HoldBundle, ZipArchive } from './hold-bundle.js';
+import { type BundleFacts, bundleName, HoldBundle, ZipArchive } from './hold-bundle.js';
 import { countBundle, findBundle } from './hold-bundle.repository.js';
 
 /** What a hold keeps, as one archive that is made while it is sent. */

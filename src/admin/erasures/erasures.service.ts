@@ -75,8 +75,8 @@ export class Erasures {
     return row;
   }
 
-  private async find(id: string, database: Sql = this.database): Promise<ErasureRow> {
-    const row = await this.erasures.find(database, id);
+  private async find(id: string): Promise<ErasureRow> {
+    const row = await this.erasures.find(this.database, id);
     if (row === undefined) throw notFound(`there is no erasure ${id}`);
     return row;
   }

@@ -1,7 +1,7 @@
 import type { Sql } from '../../core/database/sql.js';
 import type { ErasureTarget } from './erasures.repository.js';
 import { isOfRange, isOfTruck } from './erasure.rules.js';
-import { isHeld, isWithin } from '../../vision/holds/held.sql.js';
+import { IS_HELD, isWithin } from '../../vision/holds/held.sql.js';
 import { forgetDays, RECORDED_TIME, type RecordedTime } from '../../vision/recordings/coverage-days.repository.js';
 
 interface FindingPart {
@@ -124,7 +124,7 @@ export function findFootage(database: Sql, { hauler_id, id }: Key, limit: number
 /** Ends its download. Returns false if a hold keeps it, or if it is gone. The caller has locked removals. */
 export async function deleteRecording(database: Sql, { hauler_id, id }: Key): Promise<boolean> {
   const deleted = await database.query<RecordedTime>(
-    `DELETE FROM recordings AS r WHERE r.hauler_id = $1 AND r.id = $2 AND NOT ${isHeld('r')} RETURNING ${RECORDED_TIME}`,
+    `DELETE FROM recordings AS r WHERE r.hauler_id = $1 AND r.id = $2 AND NOT ${IS_HELD} RETURNING ${RECORDED_TIME}`,
     [hauler_id, id],
   );
   if (deleted.length === 0) return false;

@@ -5,10 +5,15 @@ import { ScaleModule } from '../../scale/scale.module.js';
 import { SiteSyncModule } from '../../site-sync/site-sync.module.js';
 import { ReferencePartnerModule } from '../../reference-partner/reference-partner.module.js';
 import { VisionModule } from '../../vision/vision.module.js';
-import { PartnerAttentionController, PartnerConnectionController } from './partner-connection.controller.js';
-import { PartnerExchangesController, PartnerRecordsController } from './partner-records.controller.js';
-import { PartnerKeyController } from './partner-key.controller.js';
-import { PartnerClockController, PartnerScenariosController } from './partner-sandbox.controller.js';
+import {
+  PartnerAttentionController,
+  PartnerClockController,
+  PartnerConnectionController,
+  PartnerExchangesController,
+  PartnerKeyController,
+  PartnerRecordsController,
+  PartnerScenariosController,
+} from './partner-api.controller.js';
 import { PartnerSandbox } from './partner-sandbox.service.js';
 
 /** The partner API: calls of a partner with its own key, on both sides. */

@@ -3,7 +3,7 @@ import type { Reference, ReferenceKind } from '../../contracts/common/references
 import { formatInstant } from '../../contracts/common/instant.js';
 import { timeOfUuidv7 } from '../../core/database/uuid.js';
 import type { ExchangeListRow } from '../../exchanges/exchanges.repository.js';
-import { reasonSentence } from '../../exchanges/reasons.rules.js';
+import { reasonSentence } from '../../exchanges/explanation.rules.js';
 import { consolePage } from '../attention/attention.rules.js';
 import type { FoundRow, SoughtText } from './search.repository.js';
 

@@ -1,22 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { ListQuery } from '../../contracts/admin/list.dto.js';
-import type { ShareQuery, ShareStatus } from '../../contracts/admin/shares.routes.js';
+import type { ShareQuery } from '../../contracts/admin/shares.routes.js';
 import { Database } from '../../core/database/database.js';
 import { type ListPage, listPage } from '../../core/database/list-page.js';
-
-export interface ShareRow {
-  readonly hauler_id: string;
-  readonly id: string;
-  readonly recording_id: string;
-  readonly ticket_id: string | null;
-  readonly reason: string;
-  readonly status: ShareStatus;
-  readonly created_at: Date;
-  readonly expires_at: Date;
-  readonly views: number;
-  readonly last_viewed_at: Date | null;
-  readonly revoked_at: Date | null;
-}
 
 /** A link that works, as its page needs it. */
 export interface OpenShare {
@@ -58,9 +44,9 @@ export class SharesRepository {
   constructor(private readonly database: Database) {}
 
   /** Undefined if the recording is not stored. */
-  async insert(share: NewShare): Promise<ShareRow | undefined> {
+  async insert(share: NewShare): Promise<object | undefined> {
     const { id, recordingId, ticketId, tokenHash, reason, expiresAt } = share;
-    return this.database.first<ShareRow>(
+    return this.database.first<object>(
       `INSERT INTO recording_shares (hauler_id, id, recording_id, start_time, ticket_id, token_hash, reason, created_at,
          expires_at)
        SELECT hauler_id, $2, id, start_time, $3::uuid, $4, $5, now(), $6 FROM recordings
@@ -71,17 +57,17 @@ export class SharesRepository {
   }
 
   /** Newest first. */
-  page(query: ListQuery, filter: ShareFilter): Promise<ListPage<ShareRow>> {
+  page(query: ListQuery, filter: ShareFilter): Promise<ListPage<object>> {
     const { recordingId = null, haulerId = null, status = null } = filter;
     const sql = `SELECT ${COLUMNS}, hauler_id AS list_hauler FROM recording_shares WHERE ($1::uuid IS NULL OR recording_id = $1)
       AND ($2::uuid IS NULL OR hauler_id = $2) AND ($3::text IS NULL OR ${STATUS} = $3)`;
     const list = { name: `shares ${recordingId ?? ''}`, sql, parameters: [recordingId, haulerId, status] };
-    return listPage<ShareRow>(this.database, { ...list, hasHaulers: true, key: ['id'], order: 'DESC' }, query);
+    return listPage<object>(this.database, { ...list, hasHaulers: true, key: ['id'], order: 'DESC' }, query);
   }
 
-  async get(id: string): Promise<ShareRow | undefined> {
+  async get(id: string): Promise<object | undefined> {
     const sql = `SELECT ${COLUMNS} FROM recording_shares WHERE id = $1`;
-    return this.database.first<ShareRow>(sql, [id]);
+    return this.database.first<object>(sql, [id]);
   }
 
   /** A link that was revoked before stays as it is. False for an unknown link. */

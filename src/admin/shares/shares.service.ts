@@ -20,7 +20,7 @@ import { apiError, invalid } from '../../core/errors/app-error.js';
 import { WeighedTickets } from '../../scale/weighed-tickets.js';
 import { Recordings } from '../../vision/recordings/recordings.service.js';
 import { TicketFootageService } from '../footage/ticket-footage.service.js';
-import { type ShareRow, SharesRepository } from './shares.repository.js';
+import { SharesRepository } from './shares.repository.js';
 
 const DAY_MS = 86_400_000;
 const DEFAULT_LIFETIME_MS = 14 * DAY_MS;
@@ -105,4 +105,4 @@ const unknownTicket = (): Violation => ({
   message: 'ticketId must be the id of a ticket of the hauler of the recording',
 });
 
-const toShareDto = (row: ShareRow): RecordingShare => present(RecordingShare, row);
+const toShareDto = (row: object): RecordingShare => present(RecordingShare, row);

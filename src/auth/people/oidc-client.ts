@@ -8,7 +8,7 @@ import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { ENV, type ResolvedEnv } from '../../core/config/env.js';
 import type { OidcSettings } from '../../core/config/oidc-settings.js';
 import type { Person } from '../../core/http/principal.js';
-import { groupsIn } from './role-mapping.rules.js';
+import { ownField } from '../../contracts/common/json.js';
 import type { SignInState } from './sign-in-state.js';
 
 const MAX_BYTES = 1_048_576;
@@ -226,4 +226,14 @@ function personOf(claims: Readonly<Record<string, unknown>> & { readonly sub: st
     ...(name === undefined ? {} : { name }),
     ...(email === undefined ? {} : { email }),
   };
+}
+
+/**
+ * The groups in a claim: a list of texts, or one text. The claim may be within objects, as `realm_access.roles` of Keycloak is.
+ * Undefined if the claim is absent.
+ */
+function groupsIn(claims: unknown, claim: string): string[] | undefined {
+  const value = ownField(claims, claim) ?? claim.split('.').reduce<unknown>(ownField, claims);
+  if (value === undefined || value === null) return undefined;
+  return (Array.isArray(value) ? value : [value]).filter((each): each is string => typeof each === 'string');
 }

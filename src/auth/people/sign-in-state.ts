@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { CookieOptions, Request, Response } from 'express';
-import { cookieValue } from '../cookies.js';
+import { cookieValue } from '../../core/http/headers.js';
 
 /** What a sign-in remembers while the person is at the identity provider. */
 export interface SignInState {

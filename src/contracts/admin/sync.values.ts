@@ -1,4 +1,4 @@
-/** The kinds of records of a Site interface. */
+/** The kinds of records of a Site interface. Parents come first: the kinds are applied in this order. */
 export const SYNC_KINDS = ['sites', 'kiosks', 'materials'] as const;
 export type SyncKind = (typeof SYNC_KINDS)[number];
 

@@ -16,13 +16,13 @@ export abstract class Sql<Options extends StatementOptions = StatementOptions> {
   }
 
   /** Returns the first row, if there is one. */
-  async first<Row>(text: string, values?: readonly unknown[], options?: Options): Promise<Row | undefined> {
-    return (await this.query<Row>(text, values, options))[0];
+  async first<Row>(text: string, values?: readonly unknown[]): Promise<Row | undefined> {
+    return (await this.query<Row>(text, values))[0];
   }
 
   /** Returns the row of a statement that always has one, such as an aggregate. */
-  async only<Row>(text: string, values?: readonly unknown[], options?: Options): Promise<Row> {
-    return onlyRow(await this.query<Row>(text, values, options));
+  async only<Row>(text: string, values?: readonly unknown[]): Promise<Row> {
+    return onlyRow(await this.query<Row>(text, values));
   }
 
   /** Returns how many rows an INSERT, UPDATE or DELETE has changed. */

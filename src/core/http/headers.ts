@@ -2,7 +2,7 @@ import { parse } from 'content-type';
 import { randomUUID } from 'node:crypto';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import type { NextFunction, RequestHandler } from 'express';
+import type { NextFunction, Request, RequestHandler } from 'express';
 import helmet from 'helmet';
 import { AppError } from '../errors/app-error.js';
 import { maskSecretsInData } from '../observability/known-secrets.js';
@@ -141,3 +141,9 @@ export const inSequence =
     };
     callNext();
   };
+
+/** The value of a cookie of a request. A proxy may send each cookie in a line of its own (RFC 9113, section 8.2.3): Node joins them. */
+export function cookieValue({ headers }: Pick<Request, 'headers'>, name: string): string | undefined {
+  const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
+  return pairs.find((each) => each.startsWith(`${name}=`))?.slice(name.length + 1);
+}

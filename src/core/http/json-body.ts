@@ -1,6 +1,6 @@
 import { createParamDecorator } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { decodeUtf8, InvalidJsonError, isJsonObject, parseJson } from '../../contracts/common/json.js';
+import { decodeUtf8, InvalidJsonError, isJsonObject, joinPath, parseJson } from '../../contracts/common/json.js';
 import { AppError, invalid } from '../errors/app-error.js';
 import { ReceivedBody } from '../errors/error-body.js';
 import { bodyLimits, readBytes, readBytesWithoutKey } from './body-reader.js';
@@ -8,7 +8,6 @@ import { hasBody } from './http-server.js';
 import { mediaTypeOf } from './headers.js';
 import { type Call, servedBy } from './call.js';
 import { type DtoClass, fieldPlans, type Nested } from '../../contracts/common/fields/field.js';
-import { joinPath } from '../../contracts/common/path.values.js';
 
 const JSON_MEDIA_TYPE = 'application/json';
 

@@ -74,9 +74,9 @@ export class TargetBackoff {
   ) {}
 
   /** When the target may be called again; undefined if it may be called now. */
-  pausedUntil(name: string, now = Date.now()): Date | undefined {
+  pausedUntil(name: string): Date | undefined {
     const until = Math.max(this.targets.get(name)?.pausedUntil ?? 0, this.asked.get(name) ?? 0);
-    return until > now ? new Date(until) : undefined;
+    return until > Date.now() ? new Date(until) : undefined;
   }
 
   /** The target can be reached. A pause that it asked for stays. */
@@ -85,7 +85,8 @@ export class TargetBackoff {
   }
 
   /** Returns whether the first pause begins with this failure. */
-  failed(name: string, now = Date.now()): boolean {
+  failed(name: string): boolean {
+    const now = Date.now();
     const { failures: before, pausedUntil } = this.targets.get(name) ?? { failures: 0, pausedUntil: 0 };
     // Calls that were under way when the pause began fail as well, and do not extend it.
     if (pausedUntil > now) return false;
@@ -97,7 +98,7 @@ export class TargetBackoff {
   }
 
   /** The target asked for no call before this time. */
-  pause(name: string, until: Date, now = Date.now()): void {
-    this.asked.set(name, Math.min(until.getTime(), now + MAX_ASKED_MS));
+  pause(name: string, until: Date): void {
+    this.asked.set(name, Math.min(until.getTime(), Date.now() + MAX_ASKED_MS));
   }
 }

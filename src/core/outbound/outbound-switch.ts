@@ -1,4 +1,4 @@
-import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, Logger, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { Database } from '../database/database.js';
 import { inBackground } from '../errors/background.js';
@@ -83,3 +83,7 @@ export class OutboundSwitch implements OnModuleInit, OnApplicationShutdown {
     else this.logger.warn(`no partner is called: ${this.reason}`);
   }
 }
+
+/** The switch of all calls to partners. */
+@Module({ providers: [OutboundSwitch], exports: [OutboundSwitch] })
+export class OutboundModule {}

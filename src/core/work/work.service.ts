@@ -11,13 +11,12 @@ import { SchedulerRegistry } from '@nestjs/schedule';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { Database } from '../database/database.js';
 import { inBackground } from '../errors/background.js';
-import { OutboundSwitch } from '../outbound/outbound-switch.js';
+import { OutboundModule, OutboundSwitch } from '../outbound/outbound-switch.js';
 import { DueRows, mayBeDue } from './due-rows.repository.js';
 import { LaneRunner } from './lane-runner.js';
 import { LaneOwners, OWNED_MS } from './lanes.repository.js';
 import { LoggedStatements } from './logged-statements.js';
 import type { WorkKind } from './work-kind.js';
-import { OutboundModule } from '../outbound/outbound.module.js';
 
 /** Shares of SHUTDOWN_GRACE: for running jobs to end by themselves, then to end after the abort. */
 const GRACE_SHARE = 0.5;

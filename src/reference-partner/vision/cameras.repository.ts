@@ -17,7 +17,7 @@ export interface CameraQuery {
 }
 
 /** A camera id is unique only within its truck: camera 1 of two trucks is two cameras. */
-export interface TruckCamera {
+export interface ReferenceCamera {
   readonly truckId: string;
   readonly cameraId: string;
 }
@@ -67,14 +67,14 @@ export class ReferenceCameras {
   }
 
   /** All cameras that match the query. Throws `notFound` if customer, truck or camera is unknown (decision 44). */
-  async known(query: CameraQuery): Promise<TruckCamera[]> {
+  async known(query: CameraQuery): Promise<ReferenceCamera[]> {
     const cameras = await this.find(query);
     if (cameras.length === 0) throw apiError(VISION_API, 'notFound', await this.unknownPart(query));
     return cameras;
   }
 
-  private find({ customerId, truckId, cameraId }: CameraQuery): Promise<TruckCamera[]> {
-    return this.database.query<TruckCamera>(
+  private find({ customerId, truckId, cameraId }: CameraQuery): Promise<ReferenceCamera[]> {
+    return this.database.query<ReferenceCamera>(
       `SELECT DISTINCT truck_id AS "truckId", camera_id AS "cameraId" FROM reference_camera_names
        WHERE customer_id = $1 AND ($2::text IS NULL OR truck_id = $2) AND ($3::text IS NULL OR name = $3)`,
       [customerId, truckId ?? null, cameraId ?? null],

@@ -5,7 +5,7 @@ import { onlyRow, type Sql } from '../../core/database/sql.js';
 import { type Inventory, inventoryOf } from '../../core/storage/inventory.repository.js';
 import { storageName } from '../../core/storage/storage-names.js';
 import type { Published } from '../../core/storage/draft.js';
-import type { TruckCamera } from './cameras.repository.js';
+import type { ReferenceCamera } from './cameras.repository.js';
 
 /** Recordings are uploaded; clips are recordings, or trimmed from them. */
 export type VideoKind = 'recordings' | 'clips';
@@ -28,7 +28,7 @@ interface StoredVideoQuery {
   readonly customerId: string;
   readonly truckId?: string;
   /** Undefined: all cameras. */
-  readonly cameras: readonly TruckCamera[] | undefined;
+  readonly cameras: readonly ReferenceCamera[] | undefined;
   readonly startTime?: Instant;
   readonly endTime?: Instant;
   /** Of clips alone. */

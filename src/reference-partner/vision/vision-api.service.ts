@@ -23,7 +23,7 @@ import { apiError } from '../../core/errors/app-error.js';
 import type { Call } from '../../core/http/call.js';
 import { PartnerClock } from '../sandbox/partner-clock.js';
 import { clipScenario, VisionScenarios } from '../sandbox/vision-scenarios.service.js';
-import { ReferenceCameras, type TruckCamera } from './cameras.repository.js';
+import { ReferenceCameras, type ReferenceCamera } from './cameras.repository.js';
 import { listVideos, type VideoKind, type VideoRow } from './stored-videos.repository.js';
 import { DownloadLinks } from './download-links.js';
 import { assertOrder, ReferenceVideoRequests } from './video-requests.service.js';
@@ -92,7 +92,7 @@ export class ReferenceVisionApi {
   private async page(
     kind: VideoKind,
     query: ListVideosQuery | ContinuousQuery,
-    cameras: readonly TruckCamera[],
+    cameras: readonly ReferenceCamera[],
     { scenario }: Links,
     requestId?: string,
   ) {
@@ -104,7 +104,7 @@ export class ReferenceVisionApi {
 
   private async listClips(
     query: ListVideosQuery,
-    cameras: readonly TruckCamera[],
+    cameras: readonly ReferenceCamera[],
     links: Links,
     requestId?: string,
   ): Promise<VideoList> {
@@ -116,7 +116,7 @@ export class ReferenceVisionApi {
   private async listByRequest(
     query: ListVideosQuery,
     requestId: string,
-    cameras: readonly TruckCamera[],
+    cameras: readonly ReferenceCamera[],
     links: Links,
   ): Promise<VideoList> {
     const found = isUuid(requestId) ? await this.requests.find(requestId) : undefined;
@@ -153,7 +153,7 @@ function assertCustomer(customerId: string, call: Call): void {
 function matches(
   request: { readonly customerId: string; readonly truckId: string; readonly cameraId: string },
   query: ListVideosQuery,
-  cameras: readonly TruckCamera[],
+  cameras: readonly ReferenceCamera[],
 ): boolean {
   if (request.customerId !== query.customerId) return false;
   if (query.truckId !== undefined && request.truckId !== query.truckId) return false;

@@ -1,10 +1,10 @@
+import { SYNC_KINDS, type SyncKind } from '../../contracts/admin/sync.values.js';
 import type { Sql } from '../../core/database/sql.js';
 import { uuidv7 } from '../../core/database/uuid.js';
-import { forEachKind, type Kind, type KindCounts, KINDS } from './kinds.js';
+import { type CatalogKey, forEachKind, type KindCounts, type StartedRun } from './sync-runs.repository.js';
 import type { RemovalCounts } from './removal-guard.rules.js';
 import { CONTENT_COLUMNS } from './staged-records.repository.js';
 import { ChangeRecorder } from './sync-changes.repository.js';
-import type { CatalogKey, StartedRun } from './sync-runs.repository.js';
 
 /** The records of one kind in an answer, and what applying them changed. */
 interface AppliedCounts extends Omit<KindCounts, 'held'> {
@@ -58,7 +58,7 @@ export async function adoptRecords(transaction: Sql, { haulerId, connectionId }:
   );
   if (rows.length === 0) return;
   const deleted = rows.map(({ id }) => id);
-  for (const kind of KINDS) {
+  for (const kind of SYNC_KINDS) {
     await transaction.query(
       `UPDATE ${kind} SET connection_id = $2 WHERE hauler_id = $1 AND connection_id = ANY ($3::uuid[])`,
       [haulerId, connectionId, deleted],
@@ -80,7 +80,7 @@ export class KindRepository {
   constructor(
     private readonly transaction: Sql,
     run: StartedRun,
-    private readonly kind: Kind,
+    private readonly kind: SyncKind,
   ) {
     this.parameters = [run.haulerId, run.connectionId];
     this.changes = new ChangeRecorder(transaction, run, kind);
@@ -264,10 +264,10 @@ export async function hasHeldRemovals(transaction: Sql, key: CatalogKey): Promis
 }
 
 /** Applies the removals that were held and returns their number by kind. */
-export async function applyHeldRemovals(transaction: Sql, key: CatalogKey): Promise<Record<Kind, number>> {
+export async function applyHeldRemovals(transaction: Sql, key: CatalogKey): Promise<Record<SyncKind, number>> {
   const removed = forEachKind(() => 0);
   const parameters = [key.haulerId, key.connectionId];
-  for (const kind of KINDS) {
+  for (const kind of SYNC_KINDS) {
     removed[kind] = await transaction.change(
       `UPDATE ${kind} stored SET ${DEACTIVATE} FROM sync_holds hold
        WHERE hold.hauler_id = $1 AND hold.connection_id = $2 AND hold.kind = '${kind}'

@@ -8,9 +8,8 @@ export type Refusal = Pick<RefusedRecords, 'severity' | 'kind' | 'count' | 'exam
   readonly rule: string;
 };
 
-/** The field in a path such as `materials[12].measureUnit`; `record` for the record as a whole. */
-export const fieldSql = (path: string): string =>
-  `coalesce(nullif(regexp_replace(${path}, '^\\w+\\[\\d+\\]\\.?', ''), ''), 'record')`;
+/** The field in a `path` such as `materials[12].measureUnit`; `record` for the record as a whole. */
+export const FIELD = `coalesce(nullif(regexp_replace(path, '^\\w+\\[\\d+\\]\\.?', ''), ''), 'record')`;
 
 const NOUNS = { sites: 'site', kiosks: 'kiosk', materials: 'material' } as const;
 

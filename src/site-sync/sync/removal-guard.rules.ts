@@ -1,5 +1,5 @@
+import type { SyncKind } from '../../contracts/admin/sync.values.js';
 import type { RemovalGuard } from '../../contracts/admin/sync-runs.routes.js';
-import type { Kind } from './kinds.js';
 
 /** Numbers of the connection's active records of one kind (decision 35). */
 export interface RemovalCounts {
@@ -18,7 +18,7 @@ export interface RemovalCounts {
 }
 
 /** The rule that held the removals of a kind, with its numbers. */
-export const removalGuard = (kind: Kind, removed: number, of: number): RemovalGuard => ({
+export const removalGuard = (kind: SyncKind, removed: number, of: number): RemovalGuard => ({
   kind,
   removed,
   of,

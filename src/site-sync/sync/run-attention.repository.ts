@@ -1,7 +1,7 @@
 import type { RemovalGuard } from '../../contracts/admin/sync-runs.routes.js';
 import type { Sql } from '../../core/database/sql.js';
 import { type AbsentLists, NOTICED_RUNS } from './absent-lists.rules.js';
-import type { RunCounts } from './kinds.js';
+import type { RunCounts } from './sync-runs.repository.js';
 
 /** The last ended run of a connection that is no plain success. */
 export interface TroubledRun {

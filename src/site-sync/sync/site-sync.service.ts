@@ -1,3 +1,4 @@
+import { SYNC_KINDS, type SyncKind } from '../../contracts/admin/sync.values.js';
 import { ownField } from '../../contracts/common/json.js';
 import { Injectable } from '@nestjs/common';
 import { GetSitesResponse, SITE_API } from '../../contracts/site/site.api.js';
@@ -12,12 +13,17 @@ import type { Sql } from '../../core/database/sql.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { adoptRecords, KindRepository, lockCatalog } from './catalog-sync.repository.js';
 import { type AbsentLists, absentLists } from './absent-lists.rules.js';
-import { type Kind, type KindCounts, KINDS, NO_COUNTS } from './kinds.js';
+import {
+  type KindCounts,
+  NO_COUNTS,
+  type RunResult,
+  type StartedRun,
+  SyncRunsRepository,
+} from './sync-runs.repository.js';
 import { mergeMaterials } from './merged-materials.repository.js';
 import { holdsRemovals, removalGuard } from './removal-guard.rules.js';
 import { checkParents, RECORD_LISTS, RecordStager, stageRecords, storeIssues } from './staged-records.repository.js';
 import { pruneChanges } from './sync-changes.repository.js';
-import { type RunResult, type StartedRun, SyncRunsRepository } from './sync-runs.repository.js';
 
 /** A run that this process executes. */
 export interface Synchronisation {
@@ -92,27 +98,27 @@ export class SiteSync {
     const { data } = answer.readEnvelope(GetSitesResponse);
     await lockCatalog(transaction, run.haulerId);
     await adoptRecords(transaction, run);
-    const counts: Record<Kind, KindCounts> = { ...NO_COUNTS };
+    const counts: Record<SyncKind, KindCounts> = { ...NO_COUNTS };
     const guard: RemovalGuard[] = [];
-    for (const kind of KINDS) {
+    for (const kind of SYNC_KINDS) {
       const applied = await applyKind(transaction, run, kind, data[kind] !== undefined);
       counts[kind] = applied.counts;
       if (applied.guard !== undefined) guard.push(applied.guard);
     }
-    if (KINDS.some((kind) => counts[kind].quarantined + counts[kind].flagged > 0)) {
+    if (SYNC_KINDS.some((kind) => counts[kind].quarantined + counts[kind].flagged > 0)) {
       await storeIssues(transaction, run.haulerId, run.id);
     }
     const absent = await this.absentLists(transaction, run, data);
     await this.runs.storeAbsentLists(transaction, run, absent);
     await this.runs.pruneIssues(transaction, run);
-    if (KINDS.some((kind) => hasChanges(counts[kind]))) await pruneChanges(transaction, run);
+    if (SYNC_KINDS.some((kind) => hasChanges(counts[kind]))) await pruneChanges(transaction, run);
     return { status: guard.length > 0 ? 'held' : 'succeeded', counts, guard, absentLists: absent };
   }
 
   /** The lists that the answer does not have, although this connection has active records of their kind. */
   private async absentLists(transaction: Sql, run: StartedRun, data: GetSitesResponse['data']): Promise<AbsentLists> {
-    const records: Partial<Record<Kind, number>> = {};
-    for (const kind of KINDS) {
+    const records: Partial<Record<SyncKind, number>> = {};
+    for (const kind of SYNC_KINDS) {
       if (data[kind] === undefined) records[kind] = await new KindRepository(transaction, run, kind).countActive();
     }
     const before = Object.keys(records).length === 0 ? {} : await this.runs.absentBefore(transaction, run);
@@ -132,7 +138,7 @@ interface AppliedKind {
 }
 
 /** If the answer omits the array of a kind (`isStated` is false), an earlier hold of this kind stays (decision 35). */
-async function applyKind(transaction: Sql, run: StartedRun, kind: Kind, isStated: boolean): Promise<AppliedKind> {
+async function applyKind(transaction: Sql, run: StartedRun, kind: SyncKind, isStated: boolean): Promise<AppliedKind> {
   const repository = new KindRepository(transaction, run, kind);
   const { held, rejected } = await repository.countHeld();
   if (!isStated) return stillHeld(repository, kind, { ...NO_COUNTS[kind], held });
@@ -155,7 +161,7 @@ async function applyKind(transaction: Sql, run: StartedRun, kind: Kind, isStated
 }
 
 /** For a run that does not decide about removals of the kind: removals that an earlier run held stay held. */
-async function stillHeld(repository: KindRepository, kind: Kind, counts: KindCounts): Promise<AppliedKind> {
+async function stillHeld(repository: KindRepository, kind: SyncKind, counts: KindCounts): Promise<AppliedKind> {
   if (counts.held === 0) return { counts };
   await repository.storeHeld();
   return { counts, guard: removalGuard(kind, counts.held, await repository.countActive()) };

@@ -1,3 +1,4 @@
+import { SYNC_KINDS, type SyncKind } from '../../contracts/admin/sync.values.js';
 import { type Instant, instantOf, looseTimeMessage, strictTime } from '../../contracts/common/instant.js';
 import { MAX_REFUSALS } from '../../contracts/admin/sync-runs.routes.js';
 import { isJsonObject } from '../../contracts/common/json.js';
@@ -9,18 +10,17 @@ import type { Session } from '../../core/database/session.js';
 import type { Sql } from '../../core/database/sql.js';
 import { redactJson, redactText } from '../../core/observability/redaction.js';
 import { type AnswerRecord, recordTooLarge } from '../../partner-client/partner-answer.js';
-import { type Kind, KINDS } from './kinds.js';
-import { fieldSql } from './refusals.rules.js';
+import { FIELD } from './refusals.rules.js';
 
 /** The lists of an answer that contain records. */
-export const RECORD_LISTS = KINDS.map((kind) => `data.${kind}`);
+export const RECORD_LISTS = SYNC_KINDS.map((kind) => `data.${kind}`);
 
 /** The content of each kind: all columns except the id, `updatedAt` and `active`. A change of `active` has its own name. */
 export const CONTENT_COLUMNS = {
   sites: ['name', 'line1', 'city', 'state', 'country', 'zip_code'],
   kiosks: ['site_external_id', 'name'],
   materials: ['site_ids', 'kiosk_ids', 'material_type', 'measure_unit'],
-} as const satisfies Record<Kind, readonly string[]>;
+} as const satisfies Record<SyncKind, readonly string[]>;
 
 /** The columns that are copied into the staging table, in the order of `Row`. */
 const STAGED_COLUMNS = {
@@ -51,7 +51,7 @@ const STAGED_COLUMNS = {
 const MERGED_COLUMNS = 'merged boolean NOT NULL DEFAULT false, oldest_updated_at timestamptz';
 
 type Cell = string | null | undefined;
-type Content = Partial<Record<(typeof CONTENT_COLUMNS)[Kind][number], Cell>>;
+type Content = Partial<Record<(typeof CONTENT_COLUMNS)[SyncKind][number], Cell>>;
 const CONTENT_NAMES = Object.keys(STAGED_COLUMNS).slice(10) as (keyof Content)[];
 
 /** A clock in another time zone is tolerated; a wrong year would make every later answer stale. */
@@ -67,7 +67,9 @@ const MAX_RAW_LENGTH = 8_000;
 export const MAX_STORED_ISSUES = 10_000;
 
 /** The parents of each kind: column and field of the id, table, and name in messages. A staged element has at most one of each. */
-const PARENTS: Readonly<Record<Kind, readonly { column: string; field: string; table: Kind; noun: string }[]>> = {
+type Parent = Readonly<Record<'column' | 'field' | 'noun', string>> & { readonly table: SyncKind };
+
+const PARENTS: Readonly<Record<SyncKind, readonly Parent[]>> = {
   sites: [],
   kiosks: [{ column: 'site_external_id', field: 'siteId', table: 'sites', noun: 'site' }],
   materials: [
@@ -76,16 +78,16 @@ const PARENTS: Readonly<Record<Kind, readonly { column: string; field: string; t
   ],
 };
 
-type RecordOf<K extends Kind> = { sites: Site; kiosks: Kiosk; materials: Material }[K];
+type RecordOf<K extends SyncKind> = { sites: Site; kiosks: Kiosk; materials: Material }[K];
 
-const READERS: { readonly [K in Kind]: Read<RecordOf<K>> } = {
+const READERS: { readonly [K in SyncKind]: Read<RecordOf<K>> } = {
   sites: readerOf(Site),
   kiosks: readerOf(Kiosk),
   materials: readerOf(Material),
 };
 
 /** The parts that a record can be without. A link of a material is none: without it, tickets of a parent would be refused. */
-const OPTIONAL: Readonly<Record<Kind, ReadonlySet<string>>> = {
+const OPTIONAL: Readonly<Record<SyncKind, ReadonlySet<string>>> = {
   sites: new Set(['address', 'active', 'updatedAt']),
   kiosks: new Set(['active', 'updatedAt']),
   materials: new Set(['active', 'updatedAt']),
@@ -99,7 +101,7 @@ interface ReadRecord {
   readonly flags: readonly Violation[];
 }
 
-const contentOf: { readonly [K in Kind]: (record: RecordOf<K>) => Content } = {
+const contentOf: { readonly [K in SyncKind]: (record: RecordOf<K>) => Content } = {
   sites: ({ name, address }) => ({
     name,
     line1: address?.line1,
@@ -132,7 +134,7 @@ export class RecordStager {
   }
 
   private row({ list, index, value, text }: AnswerRecord): string {
-    const kind = list.slice('data.'.length) as Kind;
+    const kind = list.slice('data.'.length) as SyncKind;
     const path = `${kind}[${index}]`;
     if (text === undefined) return copyRow(this.faultyRow(kind, index, undefined, [recordTooLarge(path)], 'null'));
     const { record, violations, flags } = this.read(kind, value, path);
@@ -155,7 +157,7 @@ export class RecordStager {
    * The record, without its optional parts that cannot be read (decision 33), each with a flag. The paths in flags and their messages
    * begin within the record, so that they stay the same from list to list.
    */
-  private read(kind: Kind, given: unknown, path: string): ReadRecord {
+  private read(kind: SyncKind, given: unknown, path: string): ReadRecord {
     const whole = this.tryRead(kind, given, path);
     if (whole.violations.length === 0 || !isJsonObject(given)) return { ...whole, flags: [] };
     const flags: Violation[] = [];
@@ -172,7 +174,7 @@ export class RecordStager {
     return { ...read, flags };
   }
 
-  private tryRead(kind: Kind, value: unknown, path: string): Omit<ReadRecord, 'flags'> {
+  private tryRead(kind: SyncKind, value: unknown, path: string): Omit<ReadRecord, 'flags'> {
     const violations: Violation[] = [];
     const record = READERS[kind](value, path, violations);
     if (violations.length === 0) violations.push(...this.recordFaults(kind, record, path));
@@ -180,7 +182,7 @@ export class RecordStager {
   }
 
   private faultyRow(
-    kind: Kind,
+    kind: SyncKind,
     index: number,
     id: string | undefined,
     violations: readonly Violation[],
@@ -191,7 +193,7 @@ export class RecordStager {
     return [kind, String(index), id, null, null, path, violations[0]?.rule, fault, redactJson(raw), null];
   }
 
-  private recordFaults(kind: Kind, record: Site | Kiosk | Material, path: string): Violation[] {
+  private recordFaults(kind: SyncKind, record: Site | Kiosk | Material, path: string): Violation[] {
     if (kind === 'materials' && isWithoutParent(record as Material)) return [missingParent(path)];
     const { updatedAt } = record;
     if (updatedAt === undefined) return [];
@@ -235,7 +237,7 @@ export async function stageRecords(transaction: Session, rows: AsyncIterable<str
 }
 
 /** Quarantines records whose parent is unknown, and flags materials whose kiosk belongs to another site (decision 32). */
-export async function checkParents(transaction: Sql, haulerId: string, kind: Kind): Promise<void> {
+export async function checkParents(transaction: Sql, haulerId: string, kind: SyncKind): Promise<void> {
   for (const { column, field, table, noun } of PARENTS[kind]) {
     await transaction.query(
       `UPDATE staged given SET fault_path = ${pathOf(`.${field}`)}, rule = 'isKnown',
@@ -271,12 +273,12 @@ export async function storeIssues(transaction: Sql, haulerId: string, runId: str
      SELECT $1, $2, row_number() OVER (ORDER BY array_position($3::text[], kind), position) - 1,
        severity, kind, path, rule, reason, raw
      FROM ${ISSUES} AS issue ORDER BY array_position($3::text[], kind), position LIMIT ${MAX_STORED_ISSUES}`,
-    [haulerId, runId, KINDS],
+    [haulerId, runId, SYNC_KINDS],
   );
   await transaction.query(
     `UPDATE sync_runs SET refusals = (
        SELECT jsonb_agg(to_jsonb(g) ORDER BY g.severity DESC, g.count DESC, g.kind, g.field, g.rule) FROM (
-         SELECT severity, kind, ${fieldSql('path')} AS field, rule, count(*)::int AS count, left(min(reason), 500) AS example
+         SELECT severity, kind, ${FIELD} AS field, rule, count(*)::int AS count, left(min(reason), 500) AS example
          FROM ${ISSUES} AS issue GROUP BY 1, 2, 3, 4 ORDER BY count(*) DESC LIMIT ${MAX_REFUSALS}) AS g)
      WHERE hauler_id = $1 AND id = $2`,
     [haulerId, runId],

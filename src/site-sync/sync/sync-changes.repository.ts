@@ -1,8 +1,8 @@
+import type { SyncChangeName, SyncKind } from '../../contracts/admin/sync.values.js';
 import type { SyncChangeQuery } from '../../contracts/admin/sync-runs.routes.js';
 import { type ListPage, listPage } from '../../core/database/list-page.js';
 import type { Sql } from '../../core/database/sql.js';
 import { hasSeveralParents } from '../catalog/catalog.repository.js';
-import type { Kind } from './kinds.js';
 import type { StartedRun } from './sync-runs.repository.js';
 
 /** Further changes of one kind and type are counted in the run, but not stored. */
@@ -14,8 +14,8 @@ const RUNS_WITH_CHANGES = 100;
 export interface ChangeRow {
   /** A bigint, as text. */
   readonly position: string;
-  readonly kind: Kind;
-  readonly change: 'created' | 'updated' | 'deactivated' | 'restored' | 'held';
+  readonly kind: SyncKind;
+  readonly change: SyncChangeName;
   readonly externalId: string;
   readonly name: string;
   readonly before: Readonly<Record<string, unknown>> | null;
@@ -26,7 +26,7 @@ const ADDRESS = (alias: string) => `'address', CASE WHEN ${alias}.line1 IS NOT N
   'line1', ${alias}.line1, 'city', ${alias}.city, 'state', ${alias}.state, 'country', ${alias}.country,
   'zipCode', ${alias}.zip_code) END`;
 
-const FIELDS: Readonly<Record<Kind, (alias: string) => string>> = {
+const FIELDS: Readonly<Record<SyncKind, (alias: string) => string>> = {
   sites: (alias) => `'name', ${alias}.name, ${ADDRESS(alias)}`,
   kiosks: (alias) => `'siteId', ${alias}.site_external_id, 'name', ${alias}.name`,
   materials: (alias) => `'siteId', ${alias}.site_ids[1], 'kioskId', ${alias}.kiosk_ids[1],
@@ -36,13 +36,13 @@ const FIELDS: Readonly<Record<Kind, (alias: string) => string>> = {
 };
 
 /** SQL of a record in the form of the partner's contract (section 2.4a), without absent fields. */
-function recordSql(kind: Kind, alias: string): string {
+function recordSql(kind: SyncKind, alias: string): string {
   return `jsonb_strip_nulls(jsonb_build_object('id', ${alias}.external_id, ${FIELDS[kind](alias)},
     'active', ${alias}.active, 'flaggedReason', ${alias}.flagged_reason,
     'updatedAt', to_char(${alias}.partner_updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))`;
 }
 
-const nameSql = (kind: Kind, alias: string) => (kind === 'materials' ? `${alias}.material_type` : `${alias}.name`);
+const nameSql = (kind: SyncKind, alias: string) => (kind === 'materials' ? `${alias}.material_type` : `${alias}.name`);
 
 const INSERT_CHANGES = 'INSERT INTO sync_changes (hauler_id, run_id, kind, change, external_id, name, before, after)';
 
@@ -51,7 +51,7 @@ export class ChangeRecorder {
   constructor(
     private readonly transaction: Sql,
     private readonly run: StartedRun,
-    private readonly kind: Kind,
+    private readonly kind: SyncKind,
   ) {}
 
   /**

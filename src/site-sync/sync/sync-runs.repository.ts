@@ -1,8 +1,10 @@
+import type { SyncKind } from '../../contracts/admin/sync.values.js';
 import { Injectable } from '@nestjs/common';
 import type {
   QuarantinedRecord,
   QuarantineQuery,
   RemovalGuard,
+  SyncCounts,
   SyncRunQuery,
 } from '../../contracts/admin/sync-runs.routes.js';
 import { Database } from '../../core/database/database.js';
@@ -11,9 +13,31 @@ import { type ListPage, listPage } from '../../core/database/list-page.js';
 import type { Sql } from '../../core/database/sql.js';
 import { uuidv7 } from '../../core/database/uuid.js';
 import { defineStates, type StateOf } from '../../core/work/states.js';
-import { NO_COUNTS, type RunCounts } from './kinds.js';
 import { type AbsentLists, absentSentence, noticedLists } from './absent-lists.rules.js';
-import { fieldSql, type Refusal } from './refusals.rules.js';
+import { FIELD, type Refusal } from './refusals.rules.js';
+
+export type KindCounts = Readonly<SyncCounts>;
+
+export type RunCounts = Readonly<Record<SyncKind, KindCounts>>;
+
+const NO_KIND_COUNTS: KindCounts = {
+  received: 0,
+  created: 0,
+  updated: 0,
+  unchanged: 0,
+  deactivated: 0,
+  restored: 0,
+  stale: 0,
+  flagged: 0,
+  held: 0,
+  quarantined: 0,
+};
+
+export function forEachKind<T>(make: (kind: SyncKind) => T): Record<SyncKind, T> {
+  return { sites: make('sites'), kiosks: make('kiosks'), materials: make('materials') };
+}
+
+export const NO_COUNTS: RunCounts = forEachKind(() => NO_KIND_COUNTS);
 
 /** A run is queued until an instance executes it. A held run waits for an admin or a later answer. */
 export const RUN_STATES = defineStates('a synchronisation run', {
@@ -224,7 +248,7 @@ export class SyncRunsRepository {
     const { severity = null, kind = null, field = null, rule = null } = query;
     const sql = `SELECT position, severity, kind, path, rule, reason, raw FROM sync_issues
       WHERE run_id = $1 AND ($2::text IS NULL OR severity = $2) AND ($3::text IS NULL OR kind = $3)
-        AND ($4::text IS NULL OR ${fieldSql('path')} = $4) AND ($5::text IS NULL OR rule = $5)`;
+        AND ($4::text IS NULL OR ${FIELD} = $4) AND ($5::text IS NULL OR rule = $5)`;
     const list = { name: `quarantine ${runId}`, sql, parameters: [runId, severity, kind, field, rule] };
     return listPage(this.database, { ...list, key: ['position'], order: 'ASC' }, query);
   }

@@ -1,3 +1,4 @@
+import { SYNC_KINDS } from '../../contracts/admin/sync.values.js';
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
@@ -21,11 +22,17 @@ import { WorkService } from '../../core/work/work.service.js';
 import { requestRun } from '../../partner-client/connections.repository.js';
 import { ConnectionsService } from '../../partner-client/connections.service.js';
 import { applyHeldRemovals, hasHeldRemovals, lockCatalog, rejectHeldRemovals } from './catalog-sync.repository.js';
-import { forEachKind, KINDS } from './kinds.js';
+import {
+  forEachKind,
+  type IssueRow,
+  RUN_STATES,
+  type RunRow,
+  SITE_SYNC_WORK,
+  SyncRunsRepository,
+} from './sync-runs.repository.js';
 import { type ChangeRow, confirmChanges, listChanges } from './sync-changes.repository.js';
 import { absentSentence, noticedLists } from './absent-lists.rules.js';
 import { toRefusedRecords } from './refusals.rules.js';
-import { type IssueRow, RUN_STATES, type RunRow, SITE_SYNC_WORK, SyncRunsRepository } from './sync-runs.repository.js';
 
 /** The administration of synchronisation runs. */
 @Injectable()
@@ -164,9 +171,9 @@ export function attentionOf({ counts, absent_lists: absent }: Pick<RunRow, 'coun
   attention?: string;
 } {
   const sentences = noticedLists(absent).map(([kind, list]) => absentSentence(kind, list));
-  const quarantined = KINDS.filter((kind) => counts[kind].quarantined > 0);
+  const quarantined = SYNC_KINDS.filter((kind) => counts[kind].quarantined > 0);
   if (quarantined.length > 0) {
-    const sum = (name: 'quarantined' | 'received') => KINDS.reduce((total, kind) => total + counts[kind][name], 0);
+    const sum = (name: 'quarantined' | 'received') => SYNC_KINDS.reduce((total, kind) => total + counts[kind][name], 0);
     const kinds = quarantined.map((kind) => `${kind} ${counts[kind].quarantined}`).join(', ');
     const share = `${sum('quarantined')} of ${sum('received')} records`;
     sentences.push(`${share} are in quarantine, and not stored as sent: ${kinds}.`);

@@ -6,6 +6,7 @@ import type { Violation } from '../../contracts/common/violation.js';
 import { Database } from '../../core/database/database.js';
 import { invalid } from '../../core/errors/app-error.js';
 import { namePairsOf } from '../recordings/camera-names.repository.js';
+import type { Truck } from '../truck.js';
 import { isSameCamera, namesOf } from '../recordings/camera-names.rules.js';
 import type { RecordingState } from '../recordings/recording.rules.js';
 import {
@@ -15,8 +16,8 @@ import {
   type CoveredCamera,
   type ErasedRow,
   type FailedClipRow,
+  type QueryTime,
   type TruckCamera,
-  type TruckRange,
 } from './coverage.repository.js';
 import {
   type AskedSpan,
@@ -55,7 +56,7 @@ export class CoveragePieces {
   ) {}
 
   /** The cameras of the truck, or the one that is named. */
-  async cameras(query: TruckRange, cameraId?: string): Promise<readonly CoveredCamera[]> {
+  async cameras(query: Truck & QueryTime, cameraId?: string): Promise<readonly CoveredCamera[]> {
     if (cameraId === undefined) return (await this.coverage.cameras([query], query))[0] ?? [];
     const { connectionId, truckId } = query;
     const [pairs = []] = await namePairsOf(this.database, [query]);
@@ -63,10 +64,7 @@ export class CoveragePieces {
   }
 
   /** Of each camera, what is known of its time besides its recordings, in pieces as `coverageOf` has them. */
-  async withoutRecordings(
-    cameras: readonly TruckCamera[],
-    range: Pick<TruckRange, 'from' | 'to'>,
-  ): Promise<CameraPieces[]> {
+  async withoutRecordings(cameras: readonly TruckCamera[], range: QueryTime): Promise<CameraPieces[]> {
     const subscriptions = byTruck(await this.coverage.subscriptions(cameras, range));
     const clips = byTruck(await this.coverage.failedClips(cameras, range));
     const erased = byTruck(await this.coverage.erased(cameras, range));
@@ -91,7 +89,7 @@ export class CoveragePieces {
   }
 
   /** Of each camera, with its recordings; one after the other, so that the event loop is not held for all of them at once. */
-  async of(query: TruckRange, cameras: readonly CoveredCamera[]): Promise<(() => CameraPieces)[]> {
+  async of(query: Truck & QueryTime, cameras: readonly CoveredCamera[]): Promise<(() => CameraPieces)[]> {
     const names = cameras.flatMap((camera) => camera.names);
     const recordings = await this.coverage.recordings(query, names, MAX_RECORDINGS + 1);
     if (recordings.length > MAX_RECORDINGS) throw invalid([tooManyRecordings()]);

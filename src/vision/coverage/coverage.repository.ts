@@ -5,13 +5,13 @@ import { epochMillis, type Instant } from '../../contracts/common/instant.js';
 import { Database } from '../../core/database/database.js';
 import { monthsOf } from '../../core/database/partitions.rules.js';
 import { IS_AT_RISK } from '../recordings/footage-attention.repository.js';
-import { namePairsOf, type Truck } from '../recordings/camera-names.repository.js';
+import { namePairsOf } from '../recordings/camera-names.repository.js';
 import { type Camera, camerasOf } from '../recordings/camera-names.rules.js';
-import { PART_OF_TRUCK } from '../truck.js';
+import { PART_OF_TRUCK, type Truck } from '../truck.js';
 import type { RecordingState, StoredGap } from '../recordings/recording.rules.js';
 
-export type TruckRange = Pick<CoverageQuery, 'connectionId' | 'truckId' | 'from' | 'to'>;
-type FleetRange = Pick<FleetCoverageQuery, 'haulerId' | 'connectionId' | 'truckId' | 'from' | 'to'>;
+/** The time of a query. */
+export type QueryTime = Pick<CoverageQuery, 'from' | 'to'>;
 
 /** A camera of a truck, by every name that the partner uses for it. */
 export interface TruckCamera extends Truck {
@@ -98,7 +98,7 @@ export class CoverageRepository {
 
   /** At most `limit` recordings of the truck that overlap the time. `cameras` null: of all cameras. */
   recordings(
-    { connectionId, truckId, from, to }: TruckRange,
+    { connectionId, truckId, from, to }: Truck & QueryTime,
     cameras: readonly string[] | null,
     limit: number,
   ): Promise<CoverageRecordingRow[]> {
@@ -114,10 +114,7 @@ export class CoverageRepository {
   }
 
   /** Of all cameras of these trucks. */
-  subscriptions(
-    trucks: readonly Truck[],
-    { from, to }: Pick<TruckRange, 'from' | 'to'>,
-  ): Promise<CoverageSubscriptionRow[]> {
+  subscriptions(trucks: readonly Truck[], { from, to }: QueryTime): Promise<CoverageSubscriptionRow[]> {
     return this.database.query<CoverageSubscriptionRow>(
       `SELECT connection_id, truck_id, camera_id, start_time, read_until, last_error, coalesce((
          SELECT json_agg(json_build_object('start', w.start_time, 'end', w.end_time,
@@ -139,7 +136,7 @@ export class CoverageRepository {
   }
 
   /** The ranges of the trucks that erasures have closed. */
-  erased(trucks: readonly Truck[], { from, to }: Pick<TruckRange, 'from' | 'to'>): Promise<ErasedRow[]> {
+  erased(trucks: readonly Truck[], { from, to }: QueryTime): Promise<ErasedRow[]> {
     return this.database.query<ErasedRow>(
       `SELECT id, connection_id, truck_id, camera_id, start_time, end_time, created_at FROM erasures
        WHERE (connection_id, truck_id) IN (SELECT * FROM unnest($1::uuid[], $2::text[]))
@@ -149,7 +146,7 @@ export class CoverageRepository {
   }
 
   /** The parts of the trucks' clip requests that ended without any recording. None is longer than a day. */
-  failedClips(trucks: readonly Truck[], { from, to }: Pick<TruckRange, 'from' | 'to'>): Promise<FailedClipRow[]> {
+  failedClips(trucks: readonly Truck[], { from, to }: QueryTime): Promise<FailedClipRow[]> {
     return this.database.query<FailedClipRow>(
       `SELECT part.connection_id, part.truck_id, part.camera_id, part.start_time, part.end_time,
          coalesce(part.reason, q.reason) AS reason
@@ -166,7 +163,7 @@ export class CoverageRepository {
    * The trucks with a subscription, or with a recording that starts in this time or at most a day before, by name. A camera may have paused
    * all that time, so that one recording of it is looked for.
    */
-  trucks({ haulerId, connectionId, truckId, from, to }: FleetRange): Promise<FleetTruck[]> {
+  trucks({ haulerId, connectionId, truckId, from, to }: FleetCoverageQuery): Promise<FleetTruck[]> {
     return this.database.query<FleetTruck>(
       `WITH fleet AS (
          SELECT hauler_id, connection_id, truck_id FROM cameras AS c
@@ -236,7 +233,7 @@ export class CoverageRepository {
    * a camera may have paused all that time: in whole partitions, so that PostgreSQL plans no others. `LIMIT 1` instead of `EXISTS`, which PostgreSQL makes a join of all
    * recordings, and `OFFSET 0`, without which it asks twice.
    */
-  async cameras(trucks: readonly Truck[], { from, to }: Pick<TruckRange, 'from' | 'to'>): Promise<CoveredCamera[][]> {
+  async cameras(trucks: readonly Truck[], { from, to }: QueryTime): Promise<CoveredCamera[][]> {
     const [start, end] = [epochMillis(from), epochMillis(to)];
     const rows = await this.database.query<{ place: number; names: string[]; present: string[] }>(
       `SELECT place::integer AS place, array_agg(name ORDER BY name) AS names,

@@ -10,9 +10,8 @@ export const isWithin = (footage: string, rule: string): string => `(
   AND ${rule}.start_time < ${footage}.end_time AND ${rule}.end_time > ${footage}.start_time
   AND (${rule}.camera_id IS NULL OR ${cameraSql(rule)} = ${cameraSql(footage)}))`;
 
-/** Whether an active hold keeps this footage. */
-export const isHeld = (footage: string): string =>
-  `EXISTS (SELECT FROM holds AS hold WHERE hold.released_at IS NULL AND ${isWithin(footage, 'hold')})`;
+/** Whether an active hold keeps the recording `r`. */
+export const IS_HELD = `EXISTS (SELECT FROM holds AS hold WHERE hold.released_at IS NULL AND ${isWithin('r', 'hold')})`;
 
 /** Whether a confirmed erasure has closed the range of this footage: it must not be fetched again. */
 export const isErased = (footage: string): string =>

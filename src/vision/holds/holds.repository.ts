@@ -6,22 +6,14 @@ import { instantSql, type Sql } from '../../core/database/sql.js';
 import { uuidv7 } from '../../core/database/uuid.js';
 import { isWithin } from './held.sql.js';
 
+/** What is needed of a hold beside its answer, which has all columns of `COLUMNS`. */
 export interface HoldRow {
   readonly hauler_id: string;
   readonly id: string;
-  readonly connection_id: string;
-  readonly truck_id: string;
-  readonly camera_id: string | null;
   /** In microseconds, like the other times. */
   readonly from: string;
   readonly to: string;
-  readonly case_id: string;
-  readonly reason: string;
-  readonly created_at: Date;
-  readonly created_by: string;
   readonly released_at: Date | null;
-  readonly released_by: string | null;
-  readonly release_reason: string | null;
 }
 
 const COLUMNS = `hauler_id, id, connection_id, truck_id, camera_id, ${instantSql('start_time')} AS "from",

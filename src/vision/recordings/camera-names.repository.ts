@@ -1,6 +1,6 @@
 import type { Sql } from '../../core/database/sql.js';
 import { cameraSql } from '../camera.sql.js';
-import type { CameraKey, TruckKey } from '../truck.js';
+import type { CameraKey, CameraName, Truck, TruckKey } from '../truck.js';
 import { cameraOf, isSameCamera, mayBeAliases, type NamePair, namesOf } from './camera-names.rules.js';
 import type { RecordedTime } from './coverage-days.repository.js';
 import type { Recording } from '../../contracts/vision/vision.api.js';
@@ -81,8 +81,6 @@ export async function storeCameraNames(
   await joinNames(transaction, { haulerId, connectionId, truckId }, pairs);
 }
 
-export type Truck = Omit<TruckKey, 'haulerId'>;
-
 /** The name pairs of each truck. */
 export async function namePairsOf(database: Sql, trucks: readonly Truck[]): Promise<NamePair[][]> {
   const rows = await database.query<NamePair & { readonly place: number }>(
@@ -108,14 +106,12 @@ export async function namesByTruck(
   return new Map(trucks.map((truckId, i) => [truckId, pairs[i] ?? []]));
 }
 
-export type NamedCamera = Omit<CameraKey, 'haulerId'>;
-
 /** The other names of every camera with this name. A number may be the front camera of one truck and the rear of another. */
 export async function otherNamesOf(
   database: Sql,
   name: string,
   { connectionId, truckId }: { readonly connectionId?: string | undefined; readonly truckId?: string | undefined },
-): Promise<NamedCamera[]> {
+): Promise<CameraName[]> {
   const rows = await database.query<Truck & { readonly pairs: NamePair[] }>(
     `SELECT connection_id AS "connectionId", truck_id AS "truckId",
        json_agg(json_build_object('requested', requested_name, 'returned', returned_name)) AS pairs

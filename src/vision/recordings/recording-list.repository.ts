@@ -2,7 +2,7 @@ import { FILE_REMOVED, type RecordingQuery } from '../../contracts/admin/recordi
 import { type ListPage, listPage, type SqlList } from '../../core/database/list-page.js';
 import type { Sql } from '../../core/database/sql.js';
 import { haulerOf } from '../client/vision-connections.repository.js';
-import type { NamedCamera } from './camera-names.repository.js';
+import type { CameraName } from '../truck.js';
 import { MAX_MS, type RecordingState, type ShownState } from './recording.rules.js';
 
 /** What is needed of a recording beside its answer, which has all columns of `findRecordings`. */
@@ -50,7 +50,7 @@ const FOUND = `SELECT id, start_time, hauler_id AS list_hauler FROM recordings
 export async function recordingPage(
   database: Sql,
   query: RecordingQuery,
-  others: readonly NamedCamera[],
+  others: readonly CameraName[],
 ): Promise<ListPage<{ readonly id: string }>> {
   const { connectionId, truckId, cameraId, source, from, to, overlaps } = query;
   const [status, isDownloading] = storedState(query.status);

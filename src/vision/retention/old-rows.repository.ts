@@ -1,5 +1,5 @@
 import type { Sql } from '../../core/database/sql.js';
-import { isHeld, isWithin } from '../holds/held.sql.js';
+import { IS_HELD, isWithin } from '../holds/held.sql.js';
 import { forgetDays, RECORDED_TIME, type RecordedTime } from '../recordings/coverage-days.repository.js';
 import { KEPT } from './retention.repository.js';
 
@@ -43,7 +43,7 @@ export async function deleteEnded(
     `DELETE FROM recordings AS r USING ${KEPT} AS kept
      WHERE r.id = ANY ($1::uuid[]) AND r.start_time >= $2 AND r.start_time < $3 AND r.status IN ('expired', 'failed')
        AND (kept.hauler_id, kept.source) = (r.hauler_id, r.source)
-       AND (r.deleted_at IS NOT NULL OR r.updated_at < now() - kept.days * interval '1 day') AND NOT ${isHeld('r')}
+       AND (r.deleted_at IS NOT NULL OR r.updated_at < now() - kept.days * interval '1 day') AND NOT ${IS_HELD}
        AND NOT EXISTS (SELECT FROM erasures AS erasure WHERE erasure.status = 'running' AND ${isWithin('r', 'erasure')})
      RETURNING ${RECORDED_TIME}`,
     [ids, ...months],

@@ -1,16 +1,12 @@
 import type { HaulerRetention } from '../../contracts/admin/retention.routes.js';
 import type { Sql } from '../../core/database/sql.js';
-import { isHeld } from '../holds/held.sql.js';
+import { IS_HELD } from '../holds/held.sql.js';
 import { forgetDays, RECORDED_TIME, type RecordedTime } from '../recordings/coverage-days.repository.js';
 
+/** What is needed beside the answer, which has all columns of `retentionOf`. */
 export interface RetentionRow {
-  readonly hauler_id: string;
-  /** Null: for ever. */
-  readonly on_demand_days: number | null;
-  readonly continuous_days: number | null;
   /** Null where nobody has set it. */
   readonly changed_at: Date | null;
-  readonly changed_by: string | null;
 }
 
 /** Of each hauler the sources of recordings that it does not keep for ever, with the days after which their files are deleted. */
@@ -77,7 +73,7 @@ export function findOld(
   limit: number,
 ): Promise<OldFile[]> {
   return database.query<OldFile>(
-    `SELECT r.id, r.start_time, r.stored_at::text, ${isHeld('r')} AS is_held FROM (
+    `SELECT r.id, r.start_time, r.stored_at::text, ${IS_HELD} AS is_held FROM (
        SELECT * FROM recordings
        WHERE hauler_id = $1 AND source = $2 AND status = 'stored' AND stored_at < now() - $3 * interval '1 day'
          AND ($4::timestamptz IS NULL OR (stored_at, id) > ($4::timestamptz, $5::uuid))
@@ -90,7 +86,7 @@ export function findOld(
 export async function countOld(database: Sql): Promise<{ readonly recordings: number; readonly bytes: number }> {
   const row = await database.only<{ recordings: number; bytes: string }>(
     `SELECT coalesce(sum(recordings), 0)::int AS recordings, coalesce(sum(bytes), 0) AS bytes FROM ${KEPT} AS kept, LATERAL (
-       SELECT count(*) AS recordings, sum(r.size_bytes) AS bytes FROM recordings AS r WHERE ${IS_OLD} AND NOT ${isHeld('r')}) AS due`,
+       SELECT count(*) AS recordings, sum(r.size_bytes) AS bytes FROM recordings AS r WHERE ${IS_OLD} AND NOT ${IS_HELD}) AS due`,
     [],
   );
   return { recordings: row.recordings, bytes: Number(row.bytes) };
@@ -118,7 +114,7 @@ export async function expireOld(
     `WITH old AS (
        SELECT r.id, r.start_time, kept.days FROM ${KEPT} AS kept JOIN recordings AS r ON ${IS_OLD}
        WHERE kept.hauler_id = $1 AND r.hauler_id = $1 AND r.id = ANY ($2::uuid[]) AND r.start_time >= $3 AND r.start_time < $4
-         AND NOT ${isHeld('r')}
+         AND NOT ${IS_HELD}
        ORDER BY r.id FOR UPDATE OF r SKIP LOCKED)
      UPDATE recordings AS r SET status = 'expired', deleted_at = now(), updated_at = now(), reason = 'The file was deleted '
        || old.days || ' days after it was stored, by the retention of its hauler. Request a clip of this range to get it again.'
@@ -130,27 +126,16 @@ export async function expireOld(
   return expired;
 }
 
-export interface DeletableRow {
-  readonly recordings: number;
-  readonly bytes: string;
-  readonly held: number;
-  readonly oldest: Date | null;
-  readonly newest: Date | null;
-  readonly is_total: boolean;
-  readonly connection_id: string | null;
-  readonly truck_id: string | null;
-}
-
 /** What a retention of a hauler would delete now: the sum, and at most `limit` trucks. Null days: for ever. */
 export function deletableBy(
   database: Sql,
   haulerId: string,
   { onDemandDays, continuousDays }: Days,
   limit: number,
-): Promise<DeletableRow[]> {
-  return database.query<DeletableRow>(
+): Promise<object[]> {
+  return database.query<object>(
     `WITH old AS (
-       SELECT connection_id, truck_id, start_time, size_bytes, ${isHeld('r')} AS is_held FROM recordings AS r
+       SELECT connection_id, truck_id, start_time, size_bytes, ${IS_HELD} AS is_held FROM recordings AS r
        WHERE hauler_id = $1 AND status = 'stored'
          AND stored_at < now() - CASE WHEN source = 'on-demand' THEN $2::integer ELSE $3::integer END * interval '1 day')
      SELECT (count(*) FILTER (WHERE NOT is_held))::float8 AS recordings,

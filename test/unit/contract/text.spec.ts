@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { joinPath, shortPath } from '../../../src/contracts/common/path.values.js';
+import { joinPath, shortPath } from '../../../src/contracts/common/json.js';
 import { codePoints, isBlank, isUuid, storableText, withoutFinalSlashes } from '../../../src/contracts/common/text.js';
 import { AppError } from '../../../src/core/errors/app-error.js';
 import { errorReply } from '../../../src/core/errors/error-body.js';

@@ -1,7 +1,6 @@
 import type { ApiPropertyOptions } from '@nestjs/swagger';
-import { joinPath } from '../path.values.js';
+import { isJsonObject, joinPath } from '../json.js';
 import { isStorableText, STORABLE_TEXT } from '../text.js';
-import { isJsonObject } from '../json.js';
 import type { RuleName } from '../rules.js';
 import type { Violation } from '../violation.js';
 

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { Controller, Inject, Req, Res } from '@nestjs/common';
+import { Controller, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ApiKeyService } from '../auth/api-key.service.js';
 import { ConsoleSessions } from '../auth/console-sessions.js';
@@ -15,6 +15,10 @@ import { DEMO_HAULER_ID } from '../contracts/common/demo.js';
 import { AppError } from '../core/errors/app-error.js';
 import { JsonBody } from '../core/http/json-body.js';
 import { findConnection } from '../partner-client/connections.service.js';
+import { PersonSignIn, SessionList } from '../auth/people/person-sign-in.js';
+import { SignInLinks } from '../auth/sign-in-links.js';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
+import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
 
 /** Sign-in to the console. The page gets a cookie that its scripts cannot read. */
 @Controller()
@@ -93,5 +97,50 @@ export class ConsoleSessionController {
     if (haulerId === null || connectionId === null) return view;
     const connection = await findConnection(this.dataSource, haulerId, connectionId);
     return connection === undefined ? view : { ...view, connectionInterface: connection.interface };
+  }
+}
+
+/** People who sign in at the identity provider, and the sessions of the console. */
+@Controller()
+export class PeopleController {
+  constructor(
+    private readonly signIns: PersonSignIn,
+    private readonly sessions: SessionList,
+    private readonly links: SignInLinks,
+  ) {}
+
+  @Route(SERVICE_API, 'getSignInOptions')
+  options() {
+    return { people: this.signIns.isOn };
+  }
+
+  @Route(SERVICE_API, 'signInByLink')
+  openLink(@Query('code') code: unknown, @Req() request: Request, @Res() response: Response) {
+    return this.links.open(String(code), request, response);
+  }
+
+  @Route(SERVICE_API, 'beginSignIn')
+  begin(@Req() request: Request, @Res() response: Response) {
+    return this.signIns.begin(request, response);
+  }
+
+  @Route(SERVICE_API, 'finishSignIn')
+  finish(@Req() request: Request, @Res() response: Response) {
+    return this.signIns.finish(request, response);
+  }
+
+  @Route(SERVICE_API, 'signOutAtProvider')
+  signOut(@Req() request: Request, @Res() response: Response) {
+    return this.signIns.signOut(request, response);
+  }
+
+  @Route(ADMIN_API, 'listSessions')
+  list(@Query() query: ListQuery, @Req() request: Request) {
+    return this.sessions.list(query, request);
+  }
+
+  @Route(ADMIN_API, 'endSession')
+  end(@Param() { id }: IdParam) {
+    return this.sessions.end(id);
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Difference, differences } from '../../../src/contracts/common/difference.values.js';
+import { type Difference, differences } from '../../../src/scale/ticket-changes.rules.js';
 import fc from '../../support/fast-check.js';
 
 type Step = string | number;
