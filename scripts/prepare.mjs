@@ -1,7 +1,8 @@
 // Prepares a clone for `npm start` and `npm test`: installs the packages of the lock file and builds the sources.
 // `prepare.mjs cli` does the same for `npm run cli`, while a service may be running; `prepare.mjs build` is `npm run build`.
 // It runs before any package is installed, on Node.js 20.19 and later, and uses only the modules of Node.js.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   copyFileSync,
   cpSync,
@@ -40,6 +41,9 @@ const SOURCES = ['src', 'migrations', 'docs', 'clients', 'CHANGELOG.md'];
 const LOCK = '.prepare.lock';
 const MIN_NODE = 24;
 const MAX_WAIT_MS = 15 * 60_000;
+const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+/** The signal that ended the last child. */
+let endedBy;
 
 /** True if the packages are missing, come from another lock file, or are older than the lock file. */
 export function mustInstall(root) {
@@ -62,7 +66,7 @@ function prepare(root) {
   if (!mustInstall(root) && mustBuild(root) === 'none') return 0;
   return withLock(
     root,
-    () => (mustInstall(root) ? install(root) : 0) || checkNode(root) || build(root, mustBuild(root)),
+    async () => (mustInstall(root) ? await install(root) : 0) || checkNode(root) || build(root, mustBuild(root)),
   );
 }
 
@@ -84,16 +88,16 @@ function rebuild(root) {
   return withLock(root, () => build(root, mustBuild(root) === 'all' ? 'all' : 'changed'));
 }
 
-function withLock(root, work) {
+async function withLock(root, work) {
   const release = acquireLock(root);
   try {
-    return work();
+    return await work();
   } finally {
     release();
   }
 }
 
-function install(root) {
+async function install(root) {
   say('installing packages (about a minute) …');
   // Uses npm and Node.js of the machine, because those of the clone are being replaced.
   const path = (process.env.PATH ?? '')
@@ -107,7 +111,7 @@ function install(root) {
     '--no-update-notifier',
     '--loglevel=error',
   ];
-  const code = run(root, 'npm', ['ci', ...flags], path.join(delimiter));
+  const code = await run(root, 'npm', ['ci', ...flags], path.join(delimiter));
   if (code === 0) copyFileSync(join(root, LOCK_FILE), join(root, INSTALLED_FROM));
   return code;
 }
@@ -120,7 +124,7 @@ function checkNode(root) {
   return 1;
 }
 
-function build(root, what) {
+async function build(root, what) {
   if (what === 'none') return 0;
   const settings = stateOf(root, BUILD_SETTINGS);
   const sources = stateOf(root, SOURCES);
@@ -130,7 +134,7 @@ function build(root, what) {
   // The compiler goes on from there. What it leaves of a deleted source is in no bundle.
   if (what === 'changed' && existsSync(join(root, COMPILED)))
     cpSync(join(root, COMPILED), join(root, NEW_BUILD, 'compiled'), { recursive: true, preserveTimestamps: true });
-  const code = compile(root) || bundle(root) || buildConsole(root) || buildDocs(root);
+  const code = (await compile(root)) || (await bundle(root)) || (await buildConsole(root)) || (await buildDocs(root));
   if (code === 0) {
     writeFileSync(join(root, NEW_BUILD, '.built'), JSON.stringify({ settings, sources }));
     replaceBuild(root);
@@ -139,11 +143,11 @@ function build(root, what) {
   return code;
 }
 
-function compile(root) {
+async function compile(root) {
   const config = join(root, NEW_BUILD, 'tsconfig.json');
   const compilerOptions = { outDir: 'compiled', tsBuildInfoFile: 'compiled/.tsbuildinfo' };
   writeFileSync(config, JSON.stringify({ extends: '../tsconfig.json', compilerOptions }));
-  const code = runNode(root, COMPILER, 'build', '--path', `${NEW_BUILD}/tsconfig.json`);
+  const code = await runNode(root, COMPILER, 'build', '--path', `${NEW_BUILD}/tsconfig.json`);
   rmSync(config);
   return code;
 }
@@ -175,15 +179,25 @@ function replaceBuild(root) {
   remove(root, OLD_BUILD);
 }
 
-function run(root, command, parameters, path) {
-  const { status, signal, error } = spawnSync(command, parameters, {
-    cwd: root,
-    env: { ...withoutSecrets(process.env), PATH: path },
-    stdio: 'inherit',
-  });
-  if (error !== undefined) say(`cannot run ${command}: ${error.message}`);
-  else if (status !== 0) say(`${command} ${parameters[0]} failed${signal ? ` (${signal})` : ''}`);
-  return status ?? 1;
+/** Ctrl-C ends the child as well: npm would go on, and write into the next installation. */
+async function run(root, command, parameters, path) {
+  const env = { ...withoutSecrets(process.env), PATH: path };
+  const child = spawn(command, parameters, { cwd: root, env, stdio: 'inherit' });
+  const end = (signal) => {
+    endedBy = signal;
+    child.kill('SIGKILL');
+  };
+  ENDING.forEach((signal) => process.on(signal, end));
+  try {
+    const [status, signal] = await once(child, 'exit');
+    if (status !== 0 && endedBy === undefined) say(`${command} ${parameters[0]} failed${signal ? ` (${signal})` : ''}`);
+    return status ?? 1;
+  } catch (error) {
+    say(`cannot run ${command}: ${error.message}`);
+    return 1;
+  } finally {
+    ENDING.forEach((signal) => process.off(signal, end));
+  }
 }
 
 /** The service reads these. Installers and compilers, which are the code of others, need none of them. */
@@ -247,5 +261,6 @@ function read(path) {
 
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const work = { cli: prepareCommand, build: rebuild }[process.argv[2]] ?? prepare;
-  process.exitCode = work(dirname(dirname(fileURLToPath(import.meta.url))));
+  process.exitCode = await work(dirname(dirname(fileURLToPath(import.meta.url))));
+  if (endedBy !== undefined) process.kill(process.pid, endedBy);
 }

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -14,7 +15,8 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
+import { eventually } from '../support/eventually.js';
 import { heldChild } from '../support/held.js';
 import { testServer } from '../support/test-run.js';
 
@@ -97,6 +99,21 @@ describe('npm start installs packages', () => {
   ])('%s', (_, expected, arrange) => {
     arrange();
     expect(mustInstall(root)).toBe(expected);
+  });
+
+  // npm goes on for minutes after Ctrl-C, and would remove what the next installation writes.
+  test('until Ctrl-C: nothing is left of it', async () => {
+    rmSync(join(root, 'node_modules'), { recursive: true });
+    write('bin/npm', '#!/bin/sh\ntrap "" INT\necho $$ > started\nmv started pid\nexec sleep 600\n');
+    chmodSync(join(root, 'bin/npm'), 0o755);
+    const env = { ...process.env, PATH: [join(root, 'bin'), process.env['PATH']].join(delimiter) };
+    const child = spawn(process.execPath, ['scripts/prepare.mjs'], { cwd: root, env, stdio: 'ignore' });
+    heldChild(child);
+    const npm = await eventually(() => Number(readFileSync(join(root, 'pid'), 'utf8')));
+    child.kill('SIGINT');
+    expect(await once(child, 'close')).toEqual([null, 'SIGINT']);
+    expect(() => process.kill(npm, 0)).toThrow('ESRCH');
+    expect(readdirSync(root).filter((name) => name.startsWith('.prepare'))).toEqual([]);
   });
 });
 
