@@ -39,6 +39,7 @@ const BUILD_SETTINGS = ['tsconfig.json', 'nest-cli.json', BUNDLER, LOCK_FILE, CO
 const SOURCES = ['src', 'migrations', 'docs', 'clients', 'CHANGELOG.md'];
 /** Lock file: two commands may start at the same time, and only one installs or builds. */
 const LOCK = '.prepare.lock';
+/** The service needs it, where the packages contain none. */
 const MIN_NODE = 24;
 const MAX_WAIT_MS = 15 * 60_000;
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'];
@@ -98,6 +99,7 @@ async function withLock(root, work) {
 }
 
 async function install(root) {
+  if (!canInstall()) return 1;
   say('installing packages (about a minute) …');
   // Uses npm and Node.js of the machine, because those of the clone are being replaced.
   const path = (process.env.PATH ?? '')
@@ -114,6 +116,15 @@ async function install(root) {
   const code = await run(root, 'npm', ['ci', ...flags], path.join(delimiter));
   if (code === 0) copyFileSync(join(root, LOCK_FILE), join(root, INSTALLED_FROM));
   return code;
+}
+
+/** npm of an older Node.js leaves packages out, or ends without a reason. */
+function canInstall() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  const isNew = major > 20 || (major === 20 && minor >= 19);
+  if (!isNew)
+    say(`Node.js ${process.versions.node} is too old: install Node.js 20.19 or newer, and run the command again`);
+  return isNew;
 }
 
 /** The packages contain Node.js for the common platforms; other platforms use the Node.js of the machine. */
