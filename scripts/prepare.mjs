@@ -283,6 +283,12 @@ function read(path) {
 
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const work = { cli: prepareCommand, build: rebuild }[process.argv[2]] ?? prepare;
-  process.exitCode = await work(dirname(dirname(fileURLToPath(import.meta.url))));
+  try {
+    process.exitCode = await work(dirname(dirname(fileURLToPath(import.meta.url))));
+  } catch (error) {
+    // Such as a disk that is full or read-only: the message names the file.
+    say(error.message);
+    process.exitCode = 1;
+  }
   if (endedBy !== undefined) process.kill(process.pid, endedBy);
 }
