@@ -39,7 +39,7 @@ await build({
     ].join('\n'),
   },
 });
-cpSync(join(compiled, 'demo/recordings'), join(folder, 'src/demo/recordings'), { recursive: true });
+cpSync('src/demo/recordings', join(folder, 'src/demo/recordings'), { recursive: true });
 
 await build({
   ...shared,

@@ -1,7 +1,8 @@
 // Prepares a clone for `npm start` and `npm test`: installs the packages of the lock file and builds the sources.
 // `prepare.mjs cli` does the same for `npm run cli`, while a service may be running; `prepare.mjs build` is `npm run build`.
 // It runs before any package is installed, on Node.js 20.19 and later, and uses only the modules of Node.js.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   copyFileSync,
   cpSync,
@@ -11,6 +12,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statfsSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -28,18 +30,24 @@ const COMPILED = 'dist/compiled';
 /** A build is written here and replaces `dist` when it is complete, because a service may be running from `dist`. */
 const NEW_BUILD = '.dist-new';
 const OLD_BUILD = '.dist-old';
-const COMPILER = 'node_modules/@nestjs/cli/bin/nest.js';
+const COMPILER = 'node_modules/typescript/bin/tsc';
 const BUNDLER = 'scripts/bundle.mjs';
 const COMMAND_LINE = 'dist/src/cli/main.js';
 const CONSOLE_BUILD = 'scripts/build-console.mjs';
 const DOCS_BUILD = 'scripts/build-docs.mjs';
-const BUILD_SETTINGS = ['tsconfig.json', 'nest-cli.json', BUNDLER, LOCK_FILE, CONSOLE_BUILD, DOCS_BUILD];
+const BUILD_SETTINGS = ['tsconfig.json', BUNDLER, LOCK_FILE, CONSOLE_BUILD, DOCS_BUILD];
 /** Documents and clients are served: they are a part of the build. */
 const SOURCES = ['src', 'migrations', 'docs', 'clients', 'CHANGELOG.md'];
 /** Lock file: two commands may start at the same time, and only one installs or builds. */
 const LOCK = '.prepare.lock';
+/** The service needs it, where the packages contain none. */
 const MIN_NODE = 24;
+/** Of the packages. */
+const NEEDED_MB = 950;
 const MAX_WAIT_MS = 15 * 60_000;
+const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+/** The signal that ended the last child. */
+let endedBy;
 
 /** True if the packages are missing, come from another lock file, or are older than the lock file. */
 export function mustInstall(root) {
@@ -62,7 +70,7 @@ function prepare(root) {
   if (!mustInstall(root) && mustBuild(root) === 'none') return 0;
   return withLock(
     root,
-    () => (mustInstall(root) ? install(root) : 0) || checkNode(root) || build(root, mustBuild(root)),
+    async () => (mustInstall(root) ? await install(root) : 0) || checkNode(root) || build(root, mustBuild(root)),
   );
 }
 
@@ -84,16 +92,17 @@ function rebuild(root) {
   return withLock(root, () => build(root, mustBuild(root) === 'all' ? 'all' : 'changed'));
 }
 
-function withLock(root, work) {
+async function withLock(root, work) {
   const release = acquireLock(root);
   try {
-    return work();
+    return await work();
   } finally {
     release();
   }
 }
 
-function install(root) {
+async function install(root) {
+  if (!canInstall()) return 1;
   say('installing packages (about a minute) …');
   // Uses npm and Node.js of the machine, because those of the clone are being replaced.
   const path = (process.env.PATH ?? '')
@@ -107,9 +116,26 @@ function install(root) {
     '--no-update-notifier',
     '--loglevel=error',
   ];
-  const code = run(root, 'npm', ['ci', ...flags], path.join(delimiter));
+  const code = await run(root, 'npm', ['ci', ...flags], path.join(delimiter));
   if (code === 0) copyFileSync(join(root, LOCK_FILE), join(root, INSTALLED_FROM));
+  else sayIfFull(root);
   return code;
+}
+
+/** npm does not report a full disk: a package that it has cut off ends with "Segmentation fault". */
+function sayIfFull(root) {
+  const { bavail, bsize } = statfsSync(root);
+  const free = Math.floor((bavail * bsize) / 1_000_000);
+  if (free < NEEDED_MB) say(`the packages need ${NEEDED_MB} MB, and the disk of this folder has ${free} MB left`);
+}
+
+/** npm of an older Node.js leaves packages out, or ends without a reason. */
+function canInstall() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  const isNew = major > 20 || (major === 20 && minor >= 19);
+  if (!isNew)
+    say(`Node.js ${process.versions.node} is too old: install Node.js 20.19 or newer, and run the command again`);
+  return isNew;
 }
 
 /** The packages contain Node.js for the common platforms; other platforms use the Node.js of the machine. */
@@ -120,7 +146,7 @@ function checkNode(root) {
   return 1;
 }
 
-function build(root, what) {
+async function build(root, what) {
   if (what === 'none') return 0;
   const settings = stateOf(root, BUILD_SETTINGS);
   const sources = stateOf(root, SOURCES);
@@ -130,7 +156,7 @@ function build(root, what) {
   // The compiler goes on from there. What it leaves of a deleted source is in no bundle.
   if (what === 'changed' && existsSync(join(root, COMPILED)))
     cpSync(join(root, COMPILED), join(root, NEW_BUILD, 'compiled'), { recursive: true, preserveTimestamps: true });
-  const code = compile(root) || bundle(root) || buildConsole(root) || buildDocs(root);
+  const code = (await compile(root)) || (await bundle(root)) || (await buildConsole(root)) || (await buildDocs(root));
   if (code === 0) {
     writeFileSync(join(root, NEW_BUILD, '.built'), JSON.stringify({ settings, sources }));
     replaceBuild(root);
@@ -139,11 +165,11 @@ function build(root, what) {
   return code;
 }
 
-function compile(root) {
+async function compile(root) {
   const config = join(root, NEW_BUILD, 'tsconfig.json');
   const compilerOptions = { outDir: 'compiled', tsBuildInfoFile: 'compiled/.tsbuildinfo' };
   writeFileSync(config, JSON.stringify({ extends: '../tsconfig.json', compilerOptions }));
-  const code = runNode(root, COMPILER, 'build', '--path', `${NEW_BUILD}/tsconfig.json`);
+  const code = await runNode(root, COMPILER, '-p', `${NEW_BUILD}/tsconfig.json`);
   rmSync(config);
   return code;
 }
@@ -175,15 +201,25 @@ function replaceBuild(root) {
   remove(root, OLD_BUILD);
 }
 
-function run(root, command, parameters, path) {
-  const { status, signal, error } = spawnSync(command, parameters, {
-    cwd: root,
-    env: { ...withoutSecrets(process.env), PATH: path },
-    stdio: 'inherit',
-  });
-  if (error !== undefined) say(`cannot run ${command}: ${error.message}`);
-  else if (status !== 0) say(`${command} ${parameters[0]} failed${signal ? ` (${signal})` : ''}`);
-  return status ?? 1;
+/** Ctrl-C ends the child as well: npm would go on, and write into the next installation. */
+async function run(root, command, parameters, path) {
+  const env = { ...withoutSecrets(process.env), PATH: path };
+  const child = spawn(command, parameters, { cwd: root, env, stdio: 'inherit' });
+  const end = (signal) => {
+    endedBy = signal;
+    child.kill('SIGKILL');
+  };
+  ENDING.forEach((signal) => process.on(signal, end));
+  try {
+    const [status, signal] = await once(child, 'exit');
+    if (status !== 0 && endedBy === undefined) say(`${command} ${parameters[0]} failed${signal ? ` (${signal})` : ''}`);
+    return status ?? 1;
+  } catch (error) {
+    say(`cannot run ${command}: ${error.message}`);
+    return 1;
+  } finally {
+    ENDING.forEach((signal) => process.off(signal, end));
+  }
 }
 
 /** The service reads these. Installers and compilers, which are the code of others, need none of them. */
@@ -247,5 +283,12 @@ function read(path) {
 
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const work = { cli: prepareCommand, build: rebuild }[process.argv[2]] ?? prepare;
-  process.exitCode = work(dirname(dirname(fileURLToPath(import.meta.url))));
+  try {
+    process.exitCode = await work(dirname(dirname(fileURLToPath(import.meta.url))));
+  } catch (error) {
+    // Such as a disk that is full or read-only: the message names the file.
+    say(error.message);
+    process.exitCode = 1;
+  }
+  if (endedBy !== undefined) process.kill(process.pid, endedBy);
 }

@@ -46,6 +46,8 @@ export class ConnectionCheckService {
     const open = counted.filter(({ outcome }) => outcome === 'not-proven' || outcome === 'kit-error');
     const faults = counted.filter(({ outcome }) => outcome === 'failed');
     const unproven = ofFiles.filter(({ outcome }) => outcome === 'not-proven');
+    const [first] = faults.length > 0 ? [] : open.filter(({ id: rule }) => asked.has(rule));
+    const openRules = `${open.length} of ${counted.length} rules are not proven, the first of them: `;
     return {
       reachable,
       authorized,
@@ -53,7 +55,11 @@ export class ConnectionCheckService {
       proven: counted.length - open.length - faults.length,
       of: counted.length,
       ofKit: total + ofFiles.length,
-      findings: [...findings, ...[...faults, ...unproven].map(findingOf)].slice(0, MAX_FINDINGS),
+      findings: [
+        ...findings,
+        ...(first === undefined ? [] : [`${openRules}${findingOf(first)}`]),
+        ...[...faults, ...unproven].map(findingOf),
+      ].slice(0, MAX_FINDINGS),
       rules: [...ofKit, ...ofFiles],
     };
   }

@@ -58,6 +58,9 @@ export function errorBodyFault(exchange: Exchange, code: string): string | undef
   return undefined;
 }
 
+/** What a server says of its error. */
+export const messageOf = ({ json }: Exchange): string => shown(valueAt(json, 'error.message'));
+
 /** What a rule asserts, what to change where it does not hold, and the check. */
 export type Assertion = Pick<Rule, 'title' | 'remedy' | 'check'>;
 
@@ -102,8 +105,23 @@ export const member = (path: string, [words, isValid]: Form): Assertion => ({
   remedy: `Send ${path} as ${words.replace('or absent', 'or leave it out')}.`,
   check: ({ json }) => {
     const value = valueAt(json, path);
-    return passedIf(isValid(value), `${path} must be ${words}, it is ${shown(value)}`);
+    const other = nameInsteadOf(json, path);
+    const hint = other === undefined ? '' : `: the answer has ${other}`;
+    return passedIf(isValid(value) && other === undefined, `${path} must be ${words}, it is ${shown(value)}${hint}`);
   },
 });
 
-export const valueAt = (body: unknown, path: string): unknown => path.split('.').reduce<unknown>(ownField, body);
+/** The value at `data.request` or `gaps[0].startTime`. */
+export const valueAt = (body: unknown, path: string): unknown => path.split(/[.[\]]+/).reduce<unknown>(ownField, body);
+
+/** The name that an absent member has by mistake: it differs from the right one by case, `_` or `-` alone. */
+export function nameInsteadOf(body: unknown, path: string): string | undefined {
+  if (valueAt(body, path) != null) return undefined;
+  const [, parent = '', name = ''] = /^(?:(.*)\.)?(.+)$/.exec(path) ?? [];
+  const owner = parent === '' ? body : valueAt(body, parent);
+  return isJsonObject(owner)
+    ? Object.keys(owner).find((each) => each !== name && plain(each) === plain(name))
+    : undefined;
+}
+
+const plain = (name: string): string => name.replace(/[_-]/g, '').toLowerCase();

@@ -1,6 +1,7 @@
 import { isJsonObject } from '../contracts/common/json.js';
-import { type DtoClass, readerOf } from '../contracts/common/fields/field.js';
+import { type DtoClass, fieldPlans, readerOf } from '../contracts/common/fields/field.js';
 import type { Violation } from '../contracts/common/violation.js';
+import { nameInsteadOf, shown, valueAt } from './checks.js';
 
 /** The first faults of a field are listed, the others are counted. */
 const MAX_LISTED = 3;
@@ -26,7 +27,13 @@ export class RecordFacts {
     const violations: Violation[] = [];
     const record = readerOf(type)(value, path, violations);
     this.note(`${list}[]`, value, 2);
-    for (const violation of violations) this.addFault(violation.path, violation.message);
+    const names = fieldPlans(type).map(([name]) => name);
+    const misnamed = names.filter((name) => nameInsteadOf(value, name) !== undefined);
+    const found = new Map([
+      ...misnamed.map((name) => [`${path}.${name}`, `${path}.${name} is absent`] as const),
+      ...violations.map((violation) => [violation.path, violation.message] as const),
+    ]);
+    for (const [at, message] of found) this.addFault(at, `${message}${hintOf(value, at.slice(path.length + 1))}`);
     return violations.length === 0 ? record : undefined;
   }
 
@@ -62,4 +69,11 @@ export class RecordFacts {
       if (depth > 1) this.note(`${path}.${name}`, field, depth - 1);
     }
   }
+}
+
+/** What the record has at the path of a fault. */
+function hintOf(record: unknown, path: string): string {
+  const [value, other] = [valueAt(record, path), nameInsteadOf(record, path)];
+  if (other !== undefined) return `: the record has ${other}`;
+  return path === '' || value == null ? '' : `, it is ${shown(value)}`;
 }

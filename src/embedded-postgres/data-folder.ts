@@ -42,6 +42,7 @@ export function lockFolder(folder: string): FolderLock {
   try {
     lock = new DatabaseSync(join(folder, 'lock'), { timeout: TIMEOUT_MS });
     lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+    // SQLite opens a file of a read-only disk as well.
     writeFileSync(holder, `${process.pid}\n`, { mode: PRIVATE_FILE });
   } catch (error) {
     lock?.close();

@@ -102,7 +102,7 @@ describe('every command of a guide works as it is written', () => {
     expect(output).toContain('without a key: 401');
     expect(output).toContain('a part of the file: 206, 100 bytes');
     expect(output).toContain('the clip is ready');
-    expect(output.match(/"conforms":true/g)).toHaveLength(2);
+    expect(output.match(/: conforms true, findings \[/g)).toHaveLength(2);
     expect(output).toContain('an injected fault: 503');
     expect(output).toMatch(/^\d+ passed, 0 failed, 0 warnings/m);
     expect(output).toMatch(/^vision-server: \d+ passed, 0 failed, 0 warnings/m);

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -14,7 +15,8 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
+import { eventually } from '../support/eventually.js';
 import { heldChild } from '../support/held.js';
 import { testServer } from '../support/test-run.js';
 
@@ -43,13 +45,13 @@ cpSync(folder + '/compiled/src', folder + '/src', { recursive: true });
 
 beforeEach(() => {
   root = mkdtempSync(join(testServer().folder, 'clone-'));
-  for (const name of ['scripts/prepare.mjs', 'nest-cli.json']) cpSync(join(CLONE, name), join(root, name));
+  cpSync(join(CLONE, 'scripts/prepare.mjs'), join(root, 'scripts/prepare.mjs'));
   write('tsconfig.json', JSON.stringify({ ...tsconfig, compilerOptions: { ...tsconfig.compilerOptions, ...QUICK } }));
   write('package.json', JSON.stringify({ name: 'small', version: '1.0.0', type: 'module', scripts }));
   write('package-lock.json', '{}');
   write('node_modules/.package-lock.json', '{}');
   write('node_modules/.haulbridge-lock', '{}');
-  for (const name of ['.bin', '@nestjs', '@types', 'typescript']) {
+  for (const name of ['.bin', '@types', 'typescript']) {
     symlinkSync(join(CLONE, 'node_modules', name), join(root, 'node_modules', name));
   }
   write('scripts/bundle.mjs', COPIER);
@@ -98,6 +100,21 @@ describe('npm start installs packages', () => {
     arrange();
     expect(mustInstall(root)).toBe(expected);
   });
+
+  // npm goes on for minutes after Ctrl-C, and would remove what the next installation writes.
+  test('until Ctrl-C: nothing is left of it', async () => {
+    rmSync(join(root, 'node_modules'), { recursive: true });
+    write('bin/npm', '#!/bin/sh\ntrap "" INT\necho $$ > started\nmv started pid\nexec sleep 600\n');
+    chmodSync(join(root, 'bin/npm'), 0o755);
+    const env = { ...process.env, PATH: [join(root, 'bin'), process.env['PATH']].join(delimiter) };
+    const child = spawn(process.execPath, ['scripts/prepare.mjs'], { cwd: root, env, stdio: 'ignore' });
+    heldChild(child);
+    const npm = await eventually(() => Number(readFileSync(join(root, 'pid'), 'utf8')));
+    child.kill('SIGINT');
+    expect(await once(child, 'close')).toEqual([null, 'SIGINT']);
+    expect(() => process.kill(npm, 0)).toThrow('ESRCH');
+    expect(readdirSync(root).filter((name) => name.startsWith('.prepare'))).toEqual([]);
+  });
 });
 
 describe('npm start builds the sources', () => {
@@ -121,7 +138,7 @@ describe('npm start builds the sources', () => {
     expect(readFileSync(join(root, 'dist/src/main.js'), 'utf8')).toContain('43');
     expect(readdirSync(join(root, 'dist/compiled/migrations'))).toContain('1-first.js');
 
-    for (const name of ['migrations/2-second.ts', 'tsconfig.json', 'nest-cli.json', 'package-lock.json']) {
+    for (const name of ['migrations/2-second.ts', 'tsconfig.json', 'package-lock.json']) {
       expect(mustBuild(root)).toBe('none');
       const text = existsSync(join(root, name)) ? readFileSync(join(root, name), 'utf8') : undefined;
       write(name, `${text ?? ''}\n`);
@@ -149,7 +166,7 @@ describe('npm run cli', () => {
     expect(npmRun('cli')).toEqual({ status: 0, text: 'changed\nhaulbridge: building …\n' });
     expect(npmRun('build')).toEqual({ status: 0, text: 'haulbridge: building …\n' });
     expect(mustBuild(root)).toBe('none');
-    rmSync(join(root, 'node_modules/@nestjs'));
+    rmSync(join(root, 'node_modules/typescript'));
     rmSync(join(root, 'node_modules/.haulbridge-lock'));
     age('node_modules/.package-lock.json', 1000);
     expect(mustInstall(root)).toBe(true);
@@ -158,7 +175,7 @@ describe('npm run cli', () => {
 
   test('runs with package.json, packages and a build only, as in the container image', () => {
     write('dist/src/cli/main.js', FOREIGN);
-    for (const name of ['scripts', 'src', 'migrations', 'tsconfig.json', 'nest-cli.json', 'package-lock.json'])
+    for (const name of ['scripts', 'src', 'migrations', 'tsconfig.json', 'package-lock.json'])
       rmSync(join(root, name), { recursive: true });
     expect(npmRun('cli', '--', 'hauler', 'list')).toEqual({ status: 0, text: 'foreign hauler,list\n' });
   });

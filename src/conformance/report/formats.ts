@@ -39,8 +39,8 @@ function testCase(rule: ReportedRule, role: string, isKnown: boolean): string {
 }
 
 function resultOf(rule: ReportedRule): string {
-  const { outcome, message = '', severity, section, remedy = '', request } = rule;
-  const text = escapeMarkup([message, `section ${section}`, remedy, request?.curl ?? ''].join('\n'));
+  const { outcome, message = '', severity, remedy = '', request } = rule;
+  const text = escapeMarkup([message, placeOf(rule), remedy, request?.curl ?? ''].join('\n'));
   if (outcome === 'failed') return `<failure type="${severity}" message="${escapeMarkup(message)}">${text}</failure>`;
   if (outcome === 'kit-error') return `<error message="${escapeMarkup(message)}">${text}</error>`;
   if (outcome === 'warning') return `<system-out>${text}</system-out>`;
@@ -77,7 +77,7 @@ export function textReport(report: Report): string {
 }
 
 function linesOf(rule: ReportedRule, isKnown: boolean): string[] {
-  const { id, section, operation, outcome, title, message, remedy, request, response } = rule;
+  const { id, operation, outcome, title, message, remedy, request, response } = rule;
   const detail = (name: string, value: string | undefined) =>
     value === undefined ? [] : [`      ${name}: ${visible(value)}`];
   const note = message === undefined || remedy !== undefined ? '' : ` (${visible(message)})`;
@@ -88,7 +88,7 @@ function linesOf(rule: ReportedRule, isKnown: boolean): string[] {
       : [
           ...detail('found', message),
           ...detail('change', remedy),
-          ...detail('section', section),
+          ...detail('read', placeOf(rule)),
           ...detail('repeat', request?.curl),
           ...detail(
             'answer',
@@ -97,6 +97,9 @@ function linesOf(rule: ReportedRule, isKnown: boolean): string[] {
         ]),
   ];
 }
+
+/** The page has the fields of the section, and an example. */
+const placeOf = ({ section }: ReportedRule): string => `section ${section} of docs/interfaces.md`;
 
 /** A text of a server in one line. */
 const visible = (text: string): string => visibleText(text.replaceAll('\n', ' '));
@@ -156,12 +159,12 @@ function verdictOf(report: Report): string {
 }
 
 function problem(rule: ReportedRule, isKnown: boolean): string {
-  const { message = '', remedy = '', section, severity, request, response } = rule;
+  const { message = '', remedy = '', severity, request, response } = rule;
   const block = (name: string, text: string | undefined) =>
     text === undefined ? '' : `<p class="label">${name}</p><pre>${escapeMarkup(text)}</pre>`;
   const answer = response === undefined ? undefined : `${response.status}\n${response.body}`;
   return `<details open><summary>${headOf(rule)}${isKnown ? '<span class="note">known</span>' : ''}</summary>
-<p>${escapeMarkup(message)}</p><p><strong>Change:</strong> ${escapeMarkup(remedy)} (section ${escapeMarkup(section)}, ${severity})</p>
+<p>${escapeMarkup(message)}</p><p><strong>Change:</strong> ${escapeMarkup(remedy)} (${escapeMarkup(placeOf(rule))}, ${severity})</p>
 ${block('Repeat', request?.curl)}${block('Answer', answer)}</details>`;
 }
 

@@ -138,7 +138,7 @@ function shownExchange({ request, answer }: Exchange, clean: (text: string) => s
     response: answer && {
       status: answer.status,
       headers: cleanAll(answer.headers),
-      body: clean(text),
+      body: text.includes('\0') ? `${answer.body.length} bytes that are no text` : clean(text),
       sizeBytes: answer.body.length,
     },
   };

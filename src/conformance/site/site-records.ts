@@ -85,6 +85,8 @@ const withParent = (list: List, fact: 'site' | 'kiosk'): RecordRule =>
     `Send the ${fact} of each element of ${list} in the same answer.`,
   );
 
+const INSTANT = 'an RFC 3339 date-time with an offset';
+
 /** The fields of section 2.4a, and the links between the records. */
 export const SITE_RECORD_RULES: readonly Rule[] = [
   { id: 'SITE-010', ...required('sites[].id', 'a UUID') },
@@ -96,19 +98,19 @@ export const SITE_RECORD_RULES: readonly Rule[] = [
   { id: 'SITE-016', ...required('sites[].address.country', 'text of at most 100 characters in every address') },
   { id: 'SITE-017', ...required('sites[].address.zipCode', 'text of at most 20 characters in every address') },
   { id: 'SITE-018', ...optional('sites[].active', 'a boolean') },
-  { id: 'SITE-019', ...optional('sites[].updatedAt', 'an ISO 8601 date-time with an offset') },
+  { id: 'SITE-019', ...optional('sites[].updatedAt', INSTANT) },
   { id: 'SITE-020', ...required('kiosks[].id', 'a UUID') },
   { id: 'SITE-021', ...required('kiosks[].siteId', 'a UUID') },
   { id: 'SITE-022', ...required('kiosks[].name', 'text of at most 255 characters') },
   { id: 'SITE-023', ...optional('kiosks[].active', 'a boolean') },
-  { id: 'SITE-024', ...optional('kiosks[].updatedAt', 'an ISO 8601 date-time with an offset') },
+  { id: 'SITE-024', ...optional('kiosks[].updatedAt', INSTANT) },
   { id: 'SITE-030', ...required('materials[].id', 'a UUID') },
   { id: 'SITE-031', ...optional('materials[].siteId', 'a UUID') },
   { id: 'SITE-032', ...optional('materials[].kioskId', 'a UUID') },
   { id: 'SITE-033', ...required('materials[].materialType', 'text of at most 100 characters') },
   { id: 'SITE-034', ...required('materials[].measureUnit', `one of ${MEASURE_UNITS.join(', ')}`) },
   { id: 'SITE-035', ...optional('materials[].active', 'a boolean') },
-  { id: 'SITE-036', ...optional('materials[].updatedAt', 'an ISO 8601 date-time with an offset') },
+  { id: 'SITE-036', ...optional('materials[].updatedAt', INSTANT) },
   {
     id: 'SITE-037',
     ...without(

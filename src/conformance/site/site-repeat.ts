@@ -59,7 +59,7 @@ const compared =
       const fault = faultOf(before, after, list);
       if (fault !== undefined) return failed(fault);
     }
-    return isCompared ? passed : notProven('the lists have no records');
+    return isCompared ? passed : notProven('the lists have no records with an id');
   };
 
 const AGAIN = { severity: 'must', operation: OPERATION, on: 'again', needs: ['SITE-005'] } as const;

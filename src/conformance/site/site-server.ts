@@ -7,6 +7,7 @@ import {
   type Form,
   inJson,
   member,
+  messageOf,
   smallEnough,
   statusFault,
   TRUE,
@@ -75,7 +76,7 @@ const ENVELOPE: readonly Rule[] = [
       'Serve GET /scale-platform/v1/sites at the base address, accept the key in the header API-KEY, and answer 200 for a hauler with data.',
     check: (exchange) =>
       exchange.status === 404 && errorBodyFault(exchange, 'NOT_FOUND') === undefined
-        ? notProven('the server has no data of this hauler (404 NOT_FOUND)')
+        ? notProven(`the server has no data of this hauler (404 NOT_FOUND, ${messageOf(exchange)})`)
         : passedUnless(statusFault(exchange, 200)),
   },
   {

@@ -1,4 +1,4 @@
-import type { Exchange } from '../exchange.js';
+import { type Exchange, UnprovenError } from '../exchange.js';
 import type { Exchanges, Rule, Verdict } from '../rule.js';
 import { Recording, Video, VIDEO_LISTS } from '../../contracts/vision/vision.api.js';
 import { ownField } from '../../contracts/common/json.js';
@@ -83,6 +83,15 @@ export function listOf(
   return name === undefined ? undefined : { name, elements: ownField(data, name) as unknown[] };
 }
 
+/** The path of the list. */
+export const pathOf = (exchange: Exchange): string => `data.${listOf(exchange)?.name ?? 'videos'}`;
+
+const LISTS = { videos: 'videos', continuous: 'recordings', clip: 'the requested clip' } as const;
+
+/** Why a request cannot name an element of a list. */
+export const withoutElements = (list: ListName, { status }: Exchange): UnprovenError =>
+  new UnprovenError(`the list of ${LISTS[list]} ${status === 200 ? 'is empty' : 'is not answered with 200'}`);
+
 export const elementsOf = (exchange: Exchange): readonly unknown[] => listOf(exchange)?.elements ?? [];
 
 /** The pagination, which is a member of `data` or of the body. */
@@ -96,7 +105,7 @@ export function listFacts(exchange: Exchange): ListFacts {
   if (earlier !== undefined) return earlier;
   const facts = new RecordFacts();
   const type = exchange.request.operation === 'listVideos' ? Video : Recording;
-  const valid = elementsOf(exchange).flatMap((element, i) => facts.add(type, 'list', i, element) ?? []);
+  const valid = elementsOf(exchange).flatMap((element, i) => facts.add(type, pathOf(exchange), i, element) ?? []);
   known.set(exchange, { facts, valid });
   return { facts, valid };
 }

@@ -1,11 +1,11 @@
 import { epochMillis, parseInstant } from '../../contracts/common/instant.js';
 import { isJsonObject, ownField } from '../../contracts/common/json.js';
 import type { Recording } from '../../contracts/vision/vision.api.js';
-import { declaredAsJson, inJson, member, shown, smallEnough, TRUE } from '../checks.js';
+import { declaredAsJson, inJson, member, nameInsteadOf, shown, smallEnough, TRUE } from '../checks.js';
 import type { Exchange } from '../exchange.js';
 import { failed, notApplicable, passed, passedUnless, type Verdict } from '../rule.js';
 import { differs, everyListed, noElements, onEveryPage } from './vision-reading.js';
-import { ANSWER, elementsOf, ids, LISTED, listFacts, listOf, type ListRule, QUERY } from './vision-facts.js';
+import { ANSWER, elementsOf, ids, LISTED, listFacts, listOf, type ListRule, pathOf, QUERY } from './vision-facts.js';
 
 /** Rules of an answer of `GET /videos` or `GET /videos/continuous`: its envelope and its elements. */
 
@@ -65,6 +65,8 @@ function listFault(exchange: Exchange): string | undefined {
   if (!isJsonObject(data)) return `data must be an object, it is ${shown(data)}`;
   const list = listOf(exchange);
   if (list === undefined) {
+    const other = nameInsteadOf(data, name);
+    if (other !== undefined) return `data.${name} must be an array, it is absent: data has ${other}`;
     return isOptional && data[name] == null ? undefined : `data.${name} must be an array, it is ${shown(data[name])}`;
   }
   return list.elements.every(isJsonObject) ? undefined : `the elements of data.${list.name} must be objects`;
@@ -78,8 +80,8 @@ const fieldOf = (field: string, form: string): Pick<ListRule, 'title' | 'remedy'
 });
 
 const FIELD = { section: ANSWER, severity: 'must', needs: [LISTED] } as const;
-const NAME = 'text of 1 to 255 characters';
-const INSTANT = 'an ISO 8601 date-time with an offset';
+const NAME = 'text of 1 to 4,000 characters';
+const INSTANT = 'an RFC 3339 date-time with an offset';
 
 export const ELEMENT_RULES: readonly ListRule[] = [
   { id: ids('VISION-011', 'VISION-111', 'VISION-311'), ...FIELD, ...fieldOf('id', NAME) },
@@ -99,14 +101,15 @@ export const ELEMENT_RULES: readonly ListRule[] = [
 
 function elementVerdict(exchange: Exchange, field: string): Verdict {
   const { facts } = listFacts(exchange);
-  if (facts.countOf('list') === 0) return noElements;
+  const list = pathOf(exchange);
+  if (facts.countOf(list) === 0) return noElements;
   if (
     field === 'durationSeconds' &&
     exchange.request.operation === 'listVideos' &&
-    !facts.has('list[].durationSeconds')
+    !facts.has(`${list}[].durationSeconds`)
   )
     return notApplicable('the field names of a clip are not fixed; the platform computes the duration');
-  return passedUnless(facts.faultOf(`list[].${field}`) ?? strictFault(exchange, field));
+  return passedUnless(facts.faultOf(`${list}[].${field}`) ?? strictFault(exchange, field));
 }
 
 /** The platform accepts any text as a link, and a list without `expiresAt`; the specification does not. */

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, ownField } from '../../contracts/common/json.js';
-import { hasStatus, shown, statusFault } from '../checks.js';
+import { hasStatus, nameInsteadOf, shown, statusFault } from '../checks.js';
 import type { Exchange } from '../exchange.js';
 import { failed, notApplicable, notProven, passedIf, passedUnless, type Rule, type Verdict } from '../rule.js';
 import { ANSWER, elementsOf, LISTED, type ListRule, paginationOf, QUERY } from './vision-facts.js';
@@ -22,10 +22,12 @@ const hasCounts: Check = (exchange) => {
   const page = paginationOf(exchange);
   if (page != null && !isJsonObject(page)) return failed(`pagination must be an object, it is ${shown(page)}`);
   return paged((fields) => {
-    const name = ['page', 'pageSize', 'totalItems', 'totalPages'].find(
-      (each) => ownField(fields, each) != null && !isCount(fields[each]),
-    );
-    return name && `${name} must be a whole number, it is ${shown(fields[name])}`;
+    for (const name of ['page', 'pageSize', 'totalItems', 'totalPages']) {
+      const [value, other] = [ownField(fields, name), nameInsteadOf(fields, name)];
+      if (other !== undefined) return `${name} is absent: the pagination has ${other}`;
+      if (value != null && !isCount(value)) return `${name} must be a whole number, it is ${shown(value)}`;
+    }
+    return undefined;
   })(exchange);
 };
 

@@ -2,7 +2,7 @@ import { ownField } from '../../contracts/common/json.js';
 import { epochMillis, parseInstant } from '../../contracts/common/instant.js';
 import { type Exchange, UnprovenError } from '../exchange.js';
 import { type Exchanges, failed, notProven, passed, type Verdict } from '../rule.js';
-import { elementsOf, listFacts, type ListName, type ListRule, paginationOf } from './vision-facts.js';
+import { elementsOf, listFacts, type ListName, type ListRule, paginationOf, withoutElements } from './vision-facts.js';
 import type { Recording } from '../../contracts/vision/vision.api.js';
 import { shown } from '../checks.js';
 
@@ -101,7 +101,7 @@ type Query = Readonly<Record<string, string>>;
 export async function scopeOf(run: Exchanges, list: ReadList, isSmall: boolean): Promise<Query> {
   const first = await run.exchange(list);
   const elements = elementsOf(first).map((element) => listed(element, 1));
-  if (elements.length === 0) throw new UnprovenError(`the list of the request "${list}" is empty`);
+  if (elements.length === 0) throw withoutElements(list, first);
   const count = Math.max(countOf(first, 'totalItems') ?? 0, elements.length);
   const isLong = count > MAX_ELEMENTS;
   const parts = Math.ceil((isLong ? elements.length : count) / SMALL_PAGES);
@@ -163,7 +163,8 @@ export const everyElement =
   (faultOf: (element: Recording, exchange: Exchange) => string | undefined) =>
   (exchange: Exchange): Verdict => {
     const { valid } = listFacts(exchange);
-    if (valid.length === 0) return noElements;
+    if (valid.length === 0)
+      return elementsOf(exchange).length === 0 ? noElements : notProven('no element has valid fields');
     for (const element of valid) {
       const fault = faultOf(element, exchange);
       if (fault !== undefined) return failed(`element ${element.id}: ${fault}`);

@@ -2,7 +2,7 @@ import { epochMillis, parseInstant } from '../../contracts/common/instant.js';
 import { isJsonObject, ownField } from '../../contracts/common/json.js';
 import { type Exchange, UnprovenError } from '../exchange.js';
 import type { Content, Exchanges, RefusedRequest, RequestPlan } from '../rule.js';
-import { elementsOf, listOf } from './vision-facts.js';
+import { elementsOf, listOf, type ListName, withoutElements } from './vision-facts.js';
 import { MAX_LIST_BYTES, MAX_WHOLE_BYTES } from '../../contracts/common/answer-limits.js';
 import { strongValidator } from '../../core/media/file-headers.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
@@ -143,16 +143,17 @@ const ofAnyTruck = continuous(async (run) => ({
 }));
 
 /** The first element of the list of an earlier request. */
-async function firstOf(run: Exchanges, name: string): Promise<Readonly<Record<string, unknown>>> {
-  const [first] = elementsOf(await run.exchange(name));
-  if (!isJsonObject(first)) throw new UnprovenError(`the list of the request "${name}" is empty`);
+async function firstOf(run: Exchanges, name: ListName): Promise<Readonly<Record<string, unknown>>> {
+  const exchange = await run.exchange(name);
+  const [first] = elementsOf(exchange);
+  if (!isJsonObject(first)) throw withoutElements(name, exchange);
   return first;
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 const fieldsOfFirst =
-  (list: string, ...names: string[]): ValuesOf =>
+  (list: ListName, ...names: string[]): ValuesOf =>
   async (run) => {
     const first = await firstOf(run, list);
     return Object.fromEntries(names.map((name) => [name, text(first[name])]));
@@ -209,7 +210,7 @@ const videosWithClips: RequestPlan = {
 };
 
 const download = (
-  list: string,
+  list: ListName,
   changes: (run: Exchanges) => Partial<Content> | Promise<Partial<Content>> = () => ({}),
 ) => ({
   operation: 'download',

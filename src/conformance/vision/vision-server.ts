@@ -1,7 +1,7 @@
 import { secondsBetween } from '../../contracts/common/instant.js';
 import { isJsonObject, ownField } from '../../contracts/common/json.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
-import { errorBodyFault, statusFault, valueAt } from '../checks.js';
+import { errorBodyFault, messageOf, statusFault, valueAt } from '../checks.js';
 import type { Exchange } from '../exchange.js';
 import { internalErrorRule, READS_REFUSED_BODY, refusalRules } from '../refusals.js';
 import { failed, notProven, passedIf, passedUnless, type Rule, type ServerRole, type Verdict } from '../rule.js';
@@ -21,7 +21,7 @@ type Check = Rule['check'];
 /** 200, or a 404 that says that the server has no such data. */
 function isListed(exchange: Exchange): Verdict {
   if (exchange.status === 404 && errorBodyFault(exchange, 'NOT_FOUND') === undefined) {
-    return notProven('the server does not know this customer, truck or camera (404 NOT_FOUND)');
+    return notProven(`the server does not know this customer, truck or camera (404 NOT_FOUND, ${messageOf(exchange)})`);
   }
   return passedUnless(statusFault(exchange, 200));
 }

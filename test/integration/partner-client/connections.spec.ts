@@ -100,7 +100,7 @@ const videos =
 const isVideo = (each: unknown): each is object => typeof each === 'object' && each !== null && 'truckId' in each;
 const VIDEO_CASES: Case[] = [
   ['has videos', videos({ videos: [VIDEO], pagination: PAGE }), works, 'lists videos'],
-  ['has no pagination', videos({ videos: [] }), empty, 'lists videos'],
+  ['has no videos', videos({ videos: [] }), empty, 'rules are not proven, the first of them: VISION-011'],
   ['lacks the operation', partnerDoes.refuses(404, 'NOT_FOUND'), breaks, 'VISION-060 (listVideos): the status is 404'],
   ['has a bad element', videos({ videos: [{ ...VIDEO, endTime: 'noon' }] }), breaks, 'VISION-016'],
   ['does not accept our key', partnerDoes.refuses(401, 'UNAUTHORIZED'), shut, 'does not accept our API key'],

@@ -45,5 +45,15 @@ export function set(target: Body, path: string, value: unknown): void {
 }
 export const member = (path: string, value: unknown): Change => json((body) => void set(body, path, value));
 
+/** Sends a member of the body under another name. */
+export const renamed = (path: string, name: string): Change =>
+  json((body) => {
+    const names = path.split('.');
+    const last = names.pop() ?? '';
+    const parent = names.reduce((each: Body, at) => each[at], body);
+    parent[name] = parent[last];
+    delete parent[last];
+  });
+
 export const on = (name: string | RegExp, rows: readonly (readonly [rule: string, change: Change])[]): Mutant[] =>
   rows.map(([rule, change]) => ({ rule, on: name, change }));

@@ -1,7 +1,19 @@
 /* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-member-access, typescript/no-unsafe-call
    -- a mutant breaks the types of the contract on purpose */
 import type { ServerRole } from '../../../src/conformance/rule.js';
-import { type Body, broken, type Change, json, member, type Mutant, on, plain, set, status } from './mutant.js';
+import {
+  type Body,
+  broken,
+  type Change,
+  json,
+  member,
+  type Mutant,
+  on,
+  plain,
+  renamed,
+  set,
+  status,
+} from './mutant.js';
 import { VISION } from './vision-mutants.js';
 
 /** Error bodies that are not the common one. */
@@ -60,6 +72,7 @@ const SITE: Mutant[] = on(/^(list|again)$/, [
   ['SITE-004', member('success', 'yes')],
   ['SITE-005', member('data', [])],
   ['SITE-006', member('data.sites', {})],
+  ['SITE-006', renamed('data.sites', 'Sites')],
   ['SITE-007', member('data.kiosks', 'none')],
   ['SITE-008', member('data.materials', [7])],
   ['SITE-010', added('sites', 'id', 'site-1')],
@@ -73,6 +86,7 @@ const SITE: Mutant[] = on(/^(list|again)$/, [
   ['SITE-017', added('sites', 'address.zipCode', 78744)],
   ['SITE-018', added('sites', 'active', 'yes')],
   ['SITE-019', added('sites', 'updatedAt', '15/01/2026')],
+  ['SITE-019', renamed('data.sites.0.updatedAt', 'updated_at')],
   ['SITE-020', added('kiosks', 'id', 1)],
   ['SITE-021', added('kiosks', 'siteId', 'site-1')],
   ['SITE-022', added('kiosks', 'name', undefined)],

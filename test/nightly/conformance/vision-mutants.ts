@@ -12,6 +12,7 @@ import {
   type Mutant,
   on,
   plain,
+  renamed,
   set,
   status,
 } from './mutant.js';
@@ -41,6 +42,10 @@ function listMutants(name: 'videos' | 'continuous' | 'clip'): Mutant[] {
       id('VISION-005', 'VISION-105', 'VISION-305'),
       json((body) => ({ ...body, data: { [name === 'continuous' ? 'recordings' : 'videos']: 7 } })),
     ],
+    [
+      id('VISION-005', 'VISION-105', 'VISION-305'),
+      name === 'continuous' ? renamed('data.recordings', 'Recordings') : renamed('data.videos', 'Videos'),
+    ],
     [id('VISION-011', 'VISION-111', 'VISION-311'), lastElement('id', 7)],
     [id('VISION-012', 'VISION-112', 'VISION-312'), lastElement('customerId', 7)],
     [id('VISION-013', 'VISION-113', 'VISION-313'), lastElement('truckId', 7)],
@@ -60,6 +65,7 @@ function listMutants(name: 'videos' | 'continuous' | 'clip'): Mutant[] {
     ...(name !== 'clip'
       ? ([
           [id('VISION-031', 'VISION-131'), page({ page: 'one' })],
+          [id('VISION-031', 'VISION-131'), renamed('data.pagination.pageSize', 'page_size')],
           [id('VISION-032', 'VISION-132'), page({ page: 2 })],
           [id('VISION-033', 'VISION-133'), page({ pageSize: 50 })],
           [id('VISION-034', 'VISION-134'), page({ totalPages: 9 })],
