@@ -3,7 +3,7 @@ FROM node:26.10.0-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=optional
-COPY tsconfig.json ./
+COPY tsconfig.json nest-cli.json ./
 COPY scripts scripts
 COPY migrations migrations
 COPY src src

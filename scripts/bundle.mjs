@@ -39,7 +39,7 @@ await build({
     ].join('\n'),
   },
 });
-cpSync('src/demo/recordings', join(folder, 'src/demo/recordings'), { recursive: true });
+cpSync(join(compiled, 'demo/recordings'), join(folder, 'src/demo/recordings'), { recursive: true });
 
 await build({
   ...shared,

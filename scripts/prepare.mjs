@@ -12,7 +12,6 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  statfsSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -30,20 +29,18 @@ const COMPILED = 'dist/compiled';
 /** A build is written here and replaces `dist` when it is complete, because a service may be running from `dist`. */
 const NEW_BUILD = '.dist-new';
 const OLD_BUILD = '.dist-old';
-const COMPILER = 'node_modules/typescript/bin/tsc';
+const COMPILER = 'node_modules/@nestjs/cli/bin/nest.js';
 const BUNDLER = 'scripts/bundle.mjs';
 const COMMAND_LINE = 'dist/src/cli/main.js';
 const CONSOLE_BUILD = 'scripts/build-console.mjs';
 const DOCS_BUILD = 'scripts/build-docs.mjs';
-const BUILD_SETTINGS = ['tsconfig.json', BUNDLER, LOCK_FILE, CONSOLE_BUILD, DOCS_BUILD];
+const BUILD_SETTINGS = ['tsconfig.json', 'nest-cli.json', BUNDLER, LOCK_FILE, CONSOLE_BUILD, DOCS_BUILD];
 /** Documents and clients are served: they are a part of the build. */
 const SOURCES = ['src', 'migrations', 'docs', 'clients', 'CHANGELOG.md'];
 /** Lock file: two commands may start at the same time, and only one installs or builds. */
 const LOCK = '.prepare.lock';
 /** The service needs it, where the packages contain none. */
 const MIN_NODE = 24;
-/** Of the packages. */
-const NEEDED_MB = 950;
 const MAX_WAIT_MS = 15 * 60_000;
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /** The signal that ended the last child. */
@@ -118,15 +115,7 @@ async function install(root) {
   ];
   const code = await run(root, 'npm', ['ci', ...flags], path.join(delimiter));
   if (code === 0) copyFileSync(join(root, LOCK_FILE), join(root, INSTALLED_FROM));
-  else sayIfFull(root);
   return code;
-}
-
-/** npm does not report a full disk: a package that it has cut off ends with "Segmentation fault". */
-function sayIfFull(root) {
-  const { bavail, bsize } = statfsSync(root);
-  const free = Math.floor((bavail * bsize) / 1_000_000);
-  if (free < NEEDED_MB) say(`the packages need ${NEEDED_MB} MB, and the disk of this folder has ${free} MB left`);
 }
 
 /** npm of an older Node.js leaves packages out, or ends without a reason. */
@@ -169,7 +158,7 @@ async function compile(root) {
   const config = join(root, NEW_BUILD, 'tsconfig.json');
   const compilerOptions = { outDir: 'compiled', tsBuildInfoFile: 'compiled/.tsbuildinfo' };
   writeFileSync(config, JSON.stringify({ extends: '../tsconfig.json', compilerOptions }));
-  const code = await runNode(root, COMPILER, '-p', `${NEW_BUILD}/tsconfig.json`);
+  const code = await runNode(root, COMPILER, 'build', '--path', `${NEW_BUILD}/tsconfig.json`);
   rmSync(config);
   return code;
 }

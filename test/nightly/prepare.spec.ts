@@ -45,13 +45,13 @@ cpSync(folder + '/compiled/src', folder + '/src', { recursive: true });
 
 beforeEach(() => {
   root = mkdtempSync(join(testServer().folder, 'clone-'));
-  cpSync(join(CLONE, 'scripts/prepare.mjs'), join(root, 'scripts/prepare.mjs'));
+  for (const name of ['scripts/prepare.mjs', 'nest-cli.json']) cpSync(join(CLONE, name), join(root, name));
   write('tsconfig.json', JSON.stringify({ ...tsconfig, compilerOptions: { ...tsconfig.compilerOptions, ...QUICK } }));
   write('package.json', JSON.stringify({ name: 'small', version: '1.0.0', type: 'module', scripts }));
   write('package-lock.json', '{}');
   write('node_modules/.package-lock.json', '{}');
   write('node_modules/.haulbridge-lock', '{}');
-  for (const name of ['.bin', '@types', 'typescript']) {
+  for (const name of ['.bin', '@nestjs', '@types', 'typescript']) {
     symlinkSync(join(CLONE, 'node_modules', name), join(root, 'node_modules', name));
   }
   write('scripts/bundle.mjs', COPIER);
@@ -138,7 +138,7 @@ describe('npm start builds the sources', () => {
     expect(readFileSync(join(root, 'dist/src/main.js'), 'utf8')).toContain('43');
     expect(readdirSync(join(root, 'dist/compiled/migrations'))).toContain('1-first.js');
 
-    for (const name of ['migrations/2-second.ts', 'tsconfig.json', 'package-lock.json']) {
+    for (const name of ['migrations/2-second.ts', 'tsconfig.json', 'nest-cli.json', 'package-lock.json']) {
       expect(mustBuild(root)).toBe('none');
       const text = existsSync(join(root, name)) ? readFileSync(join(root, name), 'utf8') : undefined;
       write(name, `${text ?? ''}\n`);
@@ -166,7 +166,7 @@ describe('npm run cli', () => {
     expect(npmRun('cli')).toEqual({ status: 0, text: 'changed\nhaulbridge: building …\n' });
     expect(npmRun('build')).toEqual({ status: 0, text: 'haulbridge: building …\n' });
     expect(mustBuild(root)).toBe('none');
-    rmSync(join(root, 'node_modules/typescript'));
+    rmSync(join(root, 'node_modules/@nestjs'));
     rmSync(join(root, 'node_modules/.haulbridge-lock'));
     age('node_modules/.package-lock.json', 1000);
     expect(mustInstall(root)).toBe(true);
@@ -175,7 +175,7 @@ describe('npm run cli', () => {
 
   test('runs with package.json, packages and a build only, as in the container image', () => {
     write('dist/src/cli/main.js', FOREIGN);
-    for (const name of ['scripts', 'src', 'migrations', 'tsconfig.json', 'package-lock.json'])
+    for (const name of ['scripts', 'src', 'migrations', 'tsconfig.json', 'nest-cli.json', 'package-lock.json'])
       rmSync(join(root, name), { recursive: true });
     expect(npmRun('cli', '--', 'hauler', 'list')).toEqual({ status: 0, text: 'foreign hauler,list\n' });
   });
