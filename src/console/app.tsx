@@ -5,6 +5,7 @@ import { type AdminRole, includesRole } from '../contracts/common/roles.values.j
 import { type PageProps, useAddress } from './client/address.js';
 import { CallError } from './client/api.js';
 import { copyWholeTimes } from './client/copied-times.js';
+import { keepFocus } from './client/focus.js';
 import { HaulersProvider } from './client/haulers.js';
 import { useLoad } from './client/load.js';
 import { Empty, ErrorBox, Loading } from './parts/states.js';
@@ -261,7 +262,7 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
         </a>
         {session.kind !== 'partner' && <SearchField />}
         <Who session={session} />
-        <a href="/docs" target="_blank" rel="noopener">
+        <a href="/docs" target="_blank">
           API documents
         </a>
         <button type="button" onClick={onSignOut}>
@@ -272,6 +273,7 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
         <Navigation pages={pages} known={known} problems={problems} />
       </nav>
       <main id="main" ref={main} tabIndex={-1}>
+        <p id="said" class="hidden" role="status" />
         <SandboxBanner />
         <h1>{title}</h1>
         <SessionContext.Provider value={known?.writes === undefined ? session : { ...session, writes: known.writes }}>
@@ -287,5 +289,6 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
 const root = document.getElementById('console');
 if (root !== null) {
   copyWholeTimes();
+  keepFocus();
   render(<App />, root);
 }

@@ -132,6 +132,33 @@ describe('every page', () => {
     await page.keyboard.type('IN-1');
     await page.waitForURL(/search=IN-1/);
   });
+
+  it('keeps the focus where it was, or where a person goes on, when a press removes what had it', async () => {
+    const { page, visit } = scene;
+    const { id } = await ask<{ id: string }>('POST', '/api-keys', { interfaces: ['site'], name: 'Focus' });
+    const focused = page.locator(':focus');
+    const press = async (name: string) => {
+      await page.getByRole('main').getByRole('button', { name, exact: true }).first().focus();
+      await page.keyboard.press('Enter');
+    };
+    await visit(`keys?id=${id}`);
+    await press('Rotate this key');
+    await page.locator('form:focus').getByText('Rotate the key').waitFor();
+    await press('Cancel');
+    await focused.and(page.getByRole('button', { name: 'Rotate this key' })).waitFor();
+    await press('Revoke this key');
+    await focused.and(page.getByRole('group', { name: 'Revoke this key' })).waitFor();
+    await press('Cancel');
+    await focused.and(page.getByRole('button', { name: 'Revoke this key' })).waitFor();
+    await press('Revoke this key');
+    await page.getByRole('group').getByRole('button', { name: 'Revoke this key' }).focus();
+    await page.keyboard.press('Enter');
+    await part(page, 'Key').getByText('revoked', { exact: true }).waitFor();
+    await page.getByRole('status').getByText('Done.').waitFor();
+    await focused.and(part(page, 'Key')).waitFor();
+    await page.getByRole('link', { name: 'All keys' }).press('Enter');
+    await focused.and(page.getByRole('main')).waitFor();
+  });
 });
 
 describe('a text of a partner that is markup', () => {

@@ -156,6 +156,9 @@ export interface Action<Input> {
   readonly run: (input: Input) => Promise<void>;
 }
 
+/** To a screen reader: what came of a press is seen elsewhere on the page. An error is an alert of its own. */
+const say = (text: string) => document.getElementById('said')?.replaceChildren(text);
+
 /** A call that a button makes. Its error stays until the next try; all lists are loaded again after it. */
 export function useAction<Input>(work: (input: Input) => Promise<unknown>): Action<Input> {
   const [isRunning, setRunning] = useState(false);
@@ -163,8 +166,10 @@ export function useAction<Input>(work: (input: Input) => Promise<unknown>): Acti
   const run = async (input: Input) => {
     setRunning(true);
     setError(undefined);
+    say('');
     try {
       await work(input);
+      say('Done.');
     } catch (failure) {
       setError(callErrorOf(failure));
     }

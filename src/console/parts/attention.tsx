@@ -1,12 +1,12 @@
-import { useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import type { Attention, AttentionItem } from '../../contracts/admin/attention.routes.js';
 import { send } from '../client/api.js';
 import type { PathOf } from '../client/contract.js';
 import { type Loaded, useLoad } from '../client/load.js';
-import { ActionButton } from './forms.js';
-import { Age, Clock, Reading, useReading } from './health.js';
+import { ActionButton, RowHead } from './forms.js';
+import { Age, Reading, useReading } from './health.js';
 import { Badge, Card, Loadable } from './states.js';
-import { formatCount } from './values.js';
+import { formatCount, Prose, Time } from './values.js';
 
 const LIVE_MS = 10_000;
 const FIRST_PROBLEMS = 10;
@@ -59,6 +59,7 @@ function Problems({ attention: { data, total }, of }: { attention: Looked; of: L
 }
 
 function ProblemLine({ of: problem }: { of: Problem }) {
+  const id = useId();
   const { severity } = problem[0];
   // A refused key lets all else fail.
   const lead = problem.find(({ kind }) => kind === 'refused-keys') ?? problem[0];
@@ -69,7 +70,7 @@ function ProblemLine({ of: problem }: { of: Problem }) {
   return (
     <li class={severity}>
       <Badge value={severity} tone={TONES[severity]} />
-      <div>
+      <div id={id}>
         <Sentence of={lead} />
         <p class="hint">{[title, hauler?.name, connection?.interface].filter(Boolean).join(' · ')}</p>
         {others.length > 0 && (
@@ -90,28 +91,33 @@ function ProblemLine({ of: problem }: { of: Problem }) {
           </>
         )}
       </p>
-      <Act lead={lead} items={problem} />
+      <Act lead={lead} items={problem} of={id} />
     </li>
   );
 }
 
-const Sentence = ({ of: { page, sentence } }: { of: AttentionItem }) => (
-  <p>{page === HOME ? sentence : <a href={page}>{sentence}</a>}</p>
-);
+function Sentence({ of: { page, sentence } }: { of: AttentionItem }) {
+  const text = <Prose text={sentence} />;
+  return <p>{page === HOME ? text : <a href={page}>{text}</a>}</p>;
+}
 
 /** One press is safe for what is only asked or fetched again. All else is done at the page; a partner has its own. */
-function Act({ lead: { act, page, kind }, items }: { lead: AttentionItem; items: Problem }) {
+function Act({ lead: { act, page, kind }, items, of }: { lead: AttentionItem; items: Problem; of: string }) {
   const calls = items.flatMap((each) => (each.act === act ? (each.action ?? []) : []));
   if (act === undefined) return null;
   if (calls.length === 0 || kind === 'refused-keys') {
     return (
-      <a class="button" href={page === HOME ? GUIDE : page}>
+      <a class="button" href={page === HOME ? GUIDE : page} aria-describedby={of}>
         {act}
       </a>
     );
   }
   const work = () => Promise.all(calls.map(({ method, path, body }) => send(method, path as PathOf<'POST'>, body)));
-  return <ActionButton label={act} work={work} />;
+  return (
+    <RowHead.Provider value={of}>
+      <ActionButton label={act} work={work} />
+    </RowHead.Provider>
+  );
 }
 
 /** One line. A check that could not be made says nothing, and without a reading none says anything. */
@@ -121,7 +127,7 @@ function Checks({ of }: { of: Loaded<Looked> }) {
     return (
       <p class="checks hint" role="status">
         Not known {at !== undefined && 'since '}
-        {at !== undefined && <Clock at={at} />}
+        {at !== undefined && <Time value={new Date(at).toISOString()} />}
       </p>
     );
   }
@@ -135,7 +141,7 @@ function Checks({ of }: { of: Loaded<Looked> }) {
         {unknown.length > 0 && `, ${formatCount(unknown.length)} not known`}
         {at !== undefined && (
           <span class="hint">
-            , as of <Clock at={at} />
+            , as of <Time value={new Date(at).toISOString()} />
           </span>
         )}
       </summary>

@@ -2,6 +2,7 @@ import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks';
 import { CallError, sentence } from '../client/api.js';
 import type { AdminRole } from '../../contracts/common/roles.values.js';
+import { focusOn } from '../client/focus.js';
 import { useAction } from '../client/load.js';
 import { type Needs, SessionContext, useSession } from '../client/session.js';
 import { ErrorBox } from './states.js';
@@ -51,6 +52,9 @@ const FieldMessage = ({ of: { id, text } }: { of: FieldError }) =>
 /** For a group of elements with one name. */
 export const FieldErrorOf = ({ name }: { name: string }) => <FieldMessage of={useFieldError(name)} />;
 
+/** The id of the head of a row: the name of a button says of which row it is. */
+export const RowHead = createContext<string | undefined>(undefined);
+
 interface ActionButtonProps {
   readonly label: string;
   readonly work: () => Promise<unknown>;
@@ -70,6 +74,8 @@ interface ActionButtonProps {
 export function ActionButton(props: ActionButtonProps) {
   const { label, kind, confirm, busy = `${label} …`, isRead = false, isAtOnce = false } = props;
   const { canWrite, may, refusalOf } = useSession();
+  const id = useId();
+  const row = useContext(RowHead);
   const action = useAction<undefined>(props.work);
   const [asked, setAsked] = useState<string>();
   const ask = useAction<undefined>(async () => setAsked(typeof confirm === 'function' ? await confirm() : confirm));
@@ -79,8 +85,8 @@ export function ActionButton(props: ActionButtonProps) {
   }, []);
   if (asked !== undefined) {
     return (
-      <span class="confirm" role="group" aria-label={label}>
-        <span>{asked}</span>
+      <span class="confirm" role="group" aria-label={label} aria-describedby={id} ref={focusOn}>
+        <span id={id}>{asked}</span>
         <button
           type="button"
           class="danger"
@@ -102,6 +108,8 @@ export function ActionButton(props: ActionButtonProps) {
     <>
       <button
         type="button"
+        id={id}
+        aria-labelledby={row && `${id} ${row}`}
         class={kind ?? ''}
         disabled={action.isRunning || ask.isRunning || isRefused}
         title={isRefused ? refusalOf(props.needs) : undefined}
@@ -120,14 +128,17 @@ export function Needing({ children, ...needs }: Needs & { readonly children: Com
   return <SessionContext.Provider value={{ ...session, ...needs }}>{children}</SessionContext.Provider>;
 }
 
-/** Leads to a form; not for a session whose change would be refused. */
-export function NewLink({ href, label }: { readonly href: string; readonly label: string }) {
-  return useSession().canWrite ? (
-    <a class="button primary" href={href}>
-      {label}
-    </a>
-  ) : null;
-}
+/** Leads to a form; not for a session whose change would be refused. Beside it stands the link to a guide. */
+export const NewLink = ({ href, label, children }: { href: string; label: string; children?: ComponentChildren }) => (
+  <p class="actions">
+    {useSession().canWrite && (
+      <a class="button primary" href={href}>
+        {label}
+      </a>
+    )}
+    {children}
+  </p>
+);
 
 interface FormProps {
   readonly title: string;
@@ -144,6 +155,13 @@ export function Form({ title, submit, work, onCancel, children }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const { ofFields, ofForm } = sortErrors(action.error, (name) => form.current?.elements.namedItem(name) != null);
   useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(), [action.error]);
+  useEffect(() => {
+    const opener = document.activeElement;
+    // One that is opened on demand.
+    if (onCancel === undefined) return undefined;
+    focusOn(form.current);
+    return () => focusOn(opener);
+  }, []);
   const send = (event: SubmitEvent) => {
     event.preventDefault();
     action.run(new FormData(event.currentTarget as HTMLFormElement)).catch(reportError);

@@ -4,6 +4,7 @@ import type { Connection } from '../../contracts/admin/connections.routes.js';
 import { linkTo } from '../client/links.js';
 import { Badge, type Tone } from './states.js';
 import { formatCount, Time } from './values.js';
+import { wholeTime } from './zone.rules.js';
 
 type Answer = Pick<Loaded<unknown>, 'error' | 'readAt'>;
 
@@ -25,11 +26,6 @@ export function Reading({ of }: { of: Answer }) {
   return <span class={`reading ${state}`}>{words[state]}</span>;
 }
 
-const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' });
-
-/** A time of today: `16:04:12`. */
-export const Clock = ({ at }: { at: number }) => <time dateTime={new Date(at).toISOString()}>{CLOCK.format(at)}</time>;
-
 const UNITS = [
   ['d', 86_400_000],
   ['h', 3_600_000],
@@ -41,7 +37,7 @@ export function Age({ at }: { at: string }) {
   const ms = Math.abs(useNow(10_000) - Date.parse(at));
   const [unit, size] = UNITS.find(([, each]) => ms >= 2 * each) ?? (['s', 1_000] as const);
   return (
-    <time dateTime={at} title={new Date(at).toLocaleString()}>
+    <time dateTime={at} title={wholeTime(at)}>
       {Math.floor(ms / size)} {unit}
     </time>
   );

@@ -5,12 +5,8 @@ export const FieldPath = ({ of }: { of: string }) => (
   </code>
 );
 
-interface ValueProps {
-  readonly value: unknown;
-}
-
-export const Before = ({ value }: ValueProps) => (value === undefined ? <Absent /> : <del>{shown(value)}</del>);
-export const After = ({ value }: ValueProps) => (value === undefined ? <Absent /> : <ins>{shown(value)}</ins>);
+export const Before = ({ value }: { value: unknown }) => (value === undefined ? <Absent /> : <del>{shown(value)}</del>);
+export const After = ({ value }: { value: unknown }) => (value === undefined ? <Absent /> : <ins>{shown(value)}</ins>);
 
 const Absent = () => <span class="muted">absent</span>;
 

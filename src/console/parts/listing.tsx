@@ -1,9 +1,9 @@
 import type { Change } from '../client/links.js';
 import { getCsv } from '../client/api.js';
 import { useSession } from '../client/session.js';
-import { ActionButton } from './forms.js';
+import { ActionButton, RowHead } from './forms.js';
 import { type ComponentChildren, Fragment } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import type { List } from '../../contracts/admin/list.dto.js';
 import { change, type PageProps } from '../client/address.js';
 import type { PathOf, RowOf } from '../client/contract.js';
@@ -49,14 +49,18 @@ interface TableProps<T> {
   readonly label: string;
   readonly rows: readonly T[];
   readonly columns: readonly Column<T>[];
-  readonly keyOf: (row: T) => string;
+  /** What no other row has; its id by default. */
+  readonly keyOf?: (row: T) => string;
   readonly isStale?: boolean;
   /** Few short columns: it stays a table on a phone. */
   readonly isNarrow?: boolean;
 }
 
+const idOf = (row: unknown): string => (row as { readonly id: string }).id;
+
 /** On a phone each row becomes a card whose cells have their titles. */
-export function Table<T>({ label, rows, columns, keyOf, isStale = false, isNarrow = false }: TableProps<T>) {
+export function Table<T>({ label, rows, columns, keyOf = idOf, isStale = false, isNarrow = false }: TableProps<T>) {
+  const id = useId();
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => watchWidth(box.current), []);
   return (
@@ -72,13 +76,19 @@ export function Table<T>({ label, rows, columns, keyOf, isStale = false, isNarro
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => (
+          {rows.map((row, place) => (
             <tr key={keyOf(row)}>
-              {columns.map(({ title, cell, isNumber = false }) => (
-                <td key={title} data-title={title} class={isNumber ? 'number' : ''}>
-                  {cell(row)}
-                </td>
-              ))}
+              <RowHead.Provider value={`${id}-${place}`}>
+                {columns.map(({ title, cell, isNumber = false }, index) => {
+                  const [Cell, head] =
+                    index > 0 ? ['td' as const, {}] : ['th' as const, { scope: 'row', id: `${id}-${place}` }];
+                  return (
+                    <Cell key={title} data-title={title} class={isNumber ? 'number' : ''} {...head}>
+                      {cell(row)}
+                    </Cell>
+                  );
+                })}
+              </RowHead.Provider>
             </tr>
           ))}
         </tbody>
@@ -197,6 +207,13 @@ interface Named {
   readonly reading?: ComponentChildren;
 }
 
+/** One that leads nowhere keeps the focus. */
+const PageButton = ({ go, children }: { go: (() => void) | false; children: string }) => (
+  <button type="button" aria-disabled={go === false} onClick={go || undefined}>
+    {children}
+  </button>
+);
+
 /** Of a list that goes on with its cursor alone. */
 const CursorButtons = ({ next, isNewest, reading }: Named & { next: string | null; isNewest: boolean }) => (
   <div class="actions">
@@ -205,9 +222,7 @@ const CursorButtons = ({ next, isNewest, reading }: Named & { next: string | nul
         Newest
       </button>
     )}
-    <button type="button" disabled={next === null} onClick={() => change({ cursor: next ?? undefined })}>
-      Older
-    </button>
+    <PageButton go={next !== null && (() => change({ cursor: next }))}>Older</PageButton>
     {reading}
   </div>
 );
@@ -232,12 +247,8 @@ function Pager({ page, totalItems, totalPages, more, next, name, reading }: List
       </span>
       {(page > 1 || next !== null) && (
         <span>
-          <button type="button" disabled={page <= 1} onClick={goBack}>
-            {page - 1 > totalPages ? 'First page' : 'Previous'}
-          </button>{' '}
-          <button type="button" disabled={next === null} onClick={goOn}>
-            Next
-          </button>
+          <PageButton go={page > 1 && goBack}>{page - 1 > totalPages ? 'First page' : 'Previous'}</PageButton>{' '}
+          <PageButton go={next !== null && goOn}>Next</PageButton>
         </span>
       )}
     </div>

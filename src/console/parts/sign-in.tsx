@@ -54,7 +54,7 @@ function PersonSignIn({ isExpired }: { readonly isExpired: boolean }) {
       <a
         class="button primary"
         href={`${PERSON_SIGN_IN}?${new URLSearchParams({ return: returnTo }).toString()}`}
-        {...(isExpired && { target: '_blank', rel: 'noopener' })}
+        {...(isExpired && { target: '_blank' })}
       >
         Sign in with your account
       </a>
@@ -117,7 +117,11 @@ export function SignIn({ onSignIn, isExpired = false }: { onSignIn: (session: Se
 /** Sign-in above the page whose session has ended. */
 export function SignInDialog({ onSignIn }: { onSignIn: (session: Session) => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    dialog.current?.showModal();
+    // Gives the focus back.
+    return () => dialog.current?.close();
+  }, []);
   useEffect(() => {
     // A person signs in in another tab.
     const look = () => void get(SESSION).then(onSignIn, () => undefined);

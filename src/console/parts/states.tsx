@@ -2,7 +2,9 @@ import type { ComponentChildren } from 'preact';
 import type { ApiKey } from '../../contracts/admin/api-keys.routes.js';
 import type { Exchange } from '../../contracts/admin/exchanges.routes.js';
 import type { SyncRun } from '../../contracts/admin/sync-runs.routes.js';
+import { useAddress } from '../client/address.js';
 import type { CallError } from '../client/api.js';
+import { linkTo } from '../client/links.js';
 import type { AnswerOf, PathOf } from '../client/contract.js';
 import { type Loaded, useLoad } from '../client/load.js';
 import { Facts } from './values.js';
@@ -116,8 +118,7 @@ export function Loadable<T>({ of: { data, error, reload }, children }: LoadableP
 interface DetailProps<Path extends string> {
   readonly path: Path;
   readonly everyMs?: number;
-  /** The link to its list. */
-  readonly back: string;
+  /** The name of the list to which it leads back. */
   readonly list: string;
   readonly children: (data: AnswerOf<'GET', Path>) => ComponentChildren;
 }
@@ -127,11 +128,16 @@ export const Detail = <const Path extends PathOf<'GET'>>(props: DetailProps<Path
   <Record key={props.path} {...props} />
 );
 
-function Record<const Path extends PathOf<'GET'>>({ path, everyMs, back, list, children }: DetailProps<Path>) {
+/** What the address has of one record, and not of its list. */
+const OF_RECORD = /^(id|run|play|endpoint|erasure|at|cameras|follow|refused|kind|change)$|\./;
+
+function Record<const Path extends PathOf<'GET'>>({ path, everyMs, list, children }: DetailProps<Path>) {
+  const { page, query } = useAddress();
+  const ofList = [...query].filter(([name]) => !OF_RECORD.test(name));
   const record = useLoad(path, {}, everyMs);
   return (
     <>
-      <BackLink href={back}>{list}</BackLink>
+      <BackLink href={linkTo(page, Object.fromEntries(ofList))}>{list}</BackLink>
       <Loadable of={record}>{children}</Loadable>
     </>
   );

@@ -1,16 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { wholeTime } from './zone.rules.js';
 
 const CLOCK = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
 const DAY = { month: 'short', day: 'numeric' } as const;
 const OF_TODAY = new Intl.DateTimeFormat(undefined, CLOCK);
 const OF_THIS_YEAR = new Intl.DateTimeFormat(undefined, { ...DAY, ...CLOCK });
 const WHOLE = new Intl.DateTimeFormat(undefined, { year: 'numeric', ...DAY, ...CLOCK });
-const WITH_ZONE = new Intl.DateTimeFormat(undefined, { year: 'numeric', ...DAY, ...CLOCK, timeZoneName: 'short' });
 const NUMBER = new Intl.NumberFormat(undefined, { maximumFractionDigits: 6 });
-
-/** A whole time in a sentence, in the zone of the browser. */
-export const wholeTime = (value: string): string => WHOLE.format(new Date(value));
 
 /** Without the day, or the year, of `reference`. */
 function shortTime(time: Date, reference: Date): string {
@@ -29,7 +26,7 @@ export function Time({ value, after }: TimeProps) {
   if (value === null || value === undefined) return <span class="muted">–</span>;
   const time = new Date(value);
   return (
-    <time dateTime={value} title={WITH_ZONE.format(time)}>
+    <time dateTime={value} title={wholeTime(value)}>
       {shortTime(time, after === undefined ? new Date() : new Date(after))}
     </time>
   );

@@ -76,7 +76,8 @@ export function ticksOf(from: number, to: number, zone: string, max: number): Ti
   return [...ticks.values()];
 }
 
-function labelOf(time: number, zone: string, step: number): string {
+/** With the date alone where a step is a day, and at midnight. */
+export function labelOf(time: number, zone: string, step: number): string {
   const isMidnight = localTime(time, zone) % DAY_MS === 0;
   const date = { timeZone: zone, month: 'short', day: 'numeric' } as const;
   if (step >= DAY_MS || isMidnight) return new Date(time).toLocaleDateString(undefined, date);
@@ -105,6 +106,10 @@ export const isZone = (zone: string): boolean => {
 };
 
 export const browserZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** A whole time with its zone, or that of the browser. */
+export const wholeTime = (time: number | string, timeZone?: string): string =>
+  new Date(time).toLocaleString(undefined, { timeZone, dateStyle: 'medium', timeStyle: 'long', hourCycle: 'h23' });
 
 /** A range in words, in the zone; the day once where it begins and ends on the same one. */
 export function rangeText(from: number, to: number, zone: string): string {

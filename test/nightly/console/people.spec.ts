@@ -47,7 +47,7 @@ describe('a person who signs in at the identity provider', () => {
   it('lea with a group of one hauler sees that one alone, and no page that concerns all', async () => {
     const page = await signedIn(scene, 'lea', 'haulers');
     await page.getByRole('banner').getByText('operator, 1 hauler', { exact: true }).waitFor();
-    await page.getByRole('cell', { name: 'Demo Hauling' }).waitFor();
+    await page.getByRole('rowheader', { name: 'Demo Hauling' }).waitFor();
     expect(await page.getByRole('row').count()).toBe(2);
     const pages = await pagesOf(page);
     expect(pages).toEqual(expect.arrayContaining(['Tickets', 'Coverage']));

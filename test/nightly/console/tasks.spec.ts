@@ -80,7 +80,7 @@ describe('an admin with reports', () => {
     await visit(`reports?haulerId=${other.id}`);
     const report = region('Tonnage');
     const shows = (...expected: unknown[]) =>
-      eventually(async () => expect(await report.locator('tbody tr td:first-child').allInnerTexts()).toEqual(expected));
+      eventually(async () => expect(await report.locator('tbody th').allInnerTexts()).toEqual(expected));
     await page.getByLabel(/^By/).selectOption('Material');
     await shows('Debris');
     await page.getByLabel(/^By/).selectOption('Day');

@@ -114,11 +114,7 @@ export function AccountsPage({ query }: PageProps) {
   const id = query.get('id');
   if (id === null) return <AccountList query={query} />;
   return (
-    <Detail
-      path={`/accounts/${encodeURIComponent(id)}`}
-      back={linkWith('accounts', query, { id: undefined })}
-      list="All accounts"
-    >
+    <Detail path={`/accounts/${encodeURIComponent(id)}`} list="All accounts">
       {(data) => <AccountFacts account={data} />}
     </Detail>
   );
@@ -142,9 +138,7 @@ function AccountList({ query }: PageProps) {
       {query.has('import') ? (
         <AccountImportCard haulerId={query.get('haulerId') ?? undefined} />
       ) : (
-        <p class="actions">
-          <NewLink href={linkWith('accounts', query, { import: 1 })} label="Import from CSV" />
-        </p>
+        <NewLink href={linkWith('accounts', query, { import: 1 })} label="Import from CSV" />
       )}
       <ListPage
         path="/accounts"

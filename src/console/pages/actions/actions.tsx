@@ -39,7 +39,6 @@ export function ActionsPage({ query }: PageProps) {
       everyMs={LIVE_MS}
       label="Actions"
       columns={COLUMNS}
-      keyOf={({ id }) => id}
       empty={
         <Empty title="No action yet.">Every change by the admin API, the console or a partner appears here.</Empty>
       }

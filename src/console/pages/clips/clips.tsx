@@ -16,28 +16,24 @@ const DETAILS_MS = 3_000;
 
 /** One clip request: its file, or why there is none. */
 const ClipDetails = ({ id, query }: PageProps & { id: string }) => (
-  <Detail
-    path={`/video-requests/${encodeURIComponent(id)}`}
-    everyMs={DETAILS_MS}
-    back={linkWith('clips', query, { id: undefined })}
-    list="All clip requests"
-  >
+  <Detail path={`/video-requests/${encodeURIComponent(id)}`} everyMs={DETAILS_MS} list="All clip requests">
     {(request) => <Clip request={request} query={query} />}
   </Detail>
 );
 
-interface ClipProps extends PageProps {
-  readonly request: VideoRequest;
-}
+type ClipProps = PageProps & { readonly request: VideoRequest };
 
 /** The parts of a stored clip. */
 const Files = ({ request: { status, recordingIds }, query }: ClipProps) =>
   status === 'stored' && (
     <>
       {recordingIds.map((play, index) => (
-        <a key={play} href={linkTo('recordings', { play, zone: zoneOf(query) })}>
-          {recordingIds.length === 1 ? 'Play' : `Play part ${index + 1}`}{' '}
-        </a>
+        <span key={play}>
+          {index > 0 && ' · '}
+          <a href={linkTo('recordings', { play, zone: zoneOf(query) })}>
+            {recordingIds.length === 1 ? 'Play' : `Play part ${index + 1}`}
+          </a>
+        </span>
       ))}
     </>
   );
@@ -120,7 +116,6 @@ function ClipList({ query }: PageProps) {
       pageSize={50}
       label="Clip requests"
       columns={columnsOf(query)}
-      keyOf={({ id }) => id}
       empty={
         <Empty title="No clip was requested yet.">
           Select a time of a camera on the page <a href={linkTo('coverage')}>Coverage</a>.

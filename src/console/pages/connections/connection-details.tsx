@@ -130,7 +130,6 @@ function ConnectionTrucks({ connection, query }: PageProps & { connection: Conne
           everyMs={LIVE_MS}
           label="Trucks"
           columns={columnsOf(canWrite)}
-          keyOf={({ id }) => id}
           empty={
             <Empty title="No truck is followed yet.">
               The platform fetches the recordings of the trucks that it follows, and single clips of all others.

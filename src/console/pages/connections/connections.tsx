@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Connection } from '../../../contracts/admin/connections.routes.js';
 import { open, type PageProps } from '../../client/address.js';
-import { linkTo } from '../../client/links.js';
+import { linkTo, linkWith } from '../../client/links.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { BY_HAULER, byChoice } from '../../parts/filters.js';
 import { NewLink } from '../../parts/forms.js';
@@ -20,12 +20,7 @@ export function ConnectionsPage({ query }: PageProps) {
   const id = query.get('id');
   if (id !== null) {
     return (
-      <Detail
-        path={`/connections/${encodeURIComponent(id)}`}
-        everyMs={LIVE_MS}
-        back={linkTo('connections')}
-        list="All connections"
-      >
+      <Detail path={`/connections/${encodeURIComponent(id)}`} everyMs={LIVE_MS} list="All connections">
         {(data) => <ConnectionDetails connection={data} isNew={id === created} query={query} />}
       </Detail>
     );
@@ -49,7 +44,7 @@ function ConnectionList({ query }: PageProps) {
       title: 'Connection',
       cell: ({ id, haulerId, interface: kind, baseUrl }) => (
         <>
-          <a href={linkTo('connections', { id })}>
+          <a href={linkWith('connections', query, { id })}>
             {haulerName(haulerId)}, {kind}
           </a>
           <div class="hint clamp one">{baseUrl.replace(/^https?:\/\//, '')}</div>
@@ -64,9 +59,7 @@ function ConnectionList({ query }: PageProps) {
   ];
   return (
     <>
-      <p class="actions">
-        <NewLink href={linkTo('connections', { new: 1 })} label="New connection" />
-      </p>
+      <NewLink href={linkTo('connections', { new: 1 })} label="New connection" />
       <ListPage
         path="/connections"
         query={query}
@@ -74,7 +67,6 @@ function ConnectionList({ query }: PageProps) {
         everyMs={LIVE_MS}
         label="Connections"
         columns={columns}
-        keyOf={({ id }) => id}
         empty={
           <Empty title="No connection yet.">
             A connection links a hauler to the Site or Vision interface of a partner. You need the partner's address and

@@ -6,9 +6,9 @@ import { BY_HAULER, BY_ZONE, pick, SelectFilter, zoneOf } from '../../parts/filt
 import { ListPage } from '../../parts/listing.js';
 import { Empty } from '../../parts/states.js';
 import { formatCount } from '../../parts/values.js';
-import { DAY_MS, dayOf, localTime, momentOf } from '../../parts/zone.rules.js';
+import { DAY_MS, dayOf, localTime, momentOf, wholeTime } from '../../parts/zone.rules.js';
 import { cameraLabel } from './coverage-sentence.rules.js';
-import { DaySquare } from './truck-calendar.js';
+import { DaySquare, greenOf } from './truck-calendar.js';
 import { dayStateOf } from './coverage.rules.js';
 
 const [MAX_DAYS, DEFAULT_DAYS] = [31, 7];
@@ -108,7 +108,7 @@ function ScaleLegend({ zone }: { zone: string }) {
       <span class="scale-colours" aria-hidden="true">
         0 %
         {[0, 1, 2, 3, 4, 5].map((level) => (
-          <span key={level} class={`swatch level-${level}`} />
+          <span key={level} class={`swatch level-${level}`} style={greenOf(level)} />
         ))}
         100 %
       </span>
@@ -176,6 +176,6 @@ function absence({ cameraId, lastRecordedAt }: AbsentCamera, zone: string): stri
   const last =
     lastRecordedAt === undefined
       ? 'it has no recording at all'
-      : `its last recording began ${new Date(lastRecordedAt).toLocaleString(undefined, { timeZone: zone, dateStyle: 'medium', timeStyle: 'short' })}`;
+      : `its last recording began ${wholeTime(lastRecordedAt, zone)}`;
   return `${cameraLabel(cameraId)}: nothing recorded in this time; ${last}.`;
 }

@@ -10,7 +10,7 @@ import {
   zoomed,
 } from './coverage.rules.js';
 import { useNow } from '../../client/load.js';
-import { ticksOf } from '../../parts/zone.rules.js';
+import { ticksOf, wholeTime } from '../../parts/zone.rules.js';
 
 /** A moment of one track. */
 interface Cursor {
@@ -224,7 +224,6 @@ function explain({ tracks, zone }: TracksProps, cursor: Cursor | undefined): str
   const track = cursor === undefined ? undefined : tracks[cursor.track];
   if (track === undefined || cursor === undefined) return 'Point at a track, or use the arrow keys.';
   const segment = segmentAt(track, cursor.time);
-  const time = new Date(cursor.time).toLocaleString(undefined, { timeZone: zone });
   const state = segment === undefined ? 'outside of the range' : describe(segment);
-  return `${trackName(track)}, ${time}: ${state}`;
+  return `${trackName(track)}, ${wholeTime(cursor.time, zone)}: ${state}`;
 }

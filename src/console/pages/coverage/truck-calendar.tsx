@@ -110,11 +110,15 @@ interface SquareProps {
   readonly isShown?: boolean;
 }
 
+/** How green a square is. */
+export const greenOf = (level: DayState['level']) => `--share: ${Number(level) * 9 + 5}%`;
+
 /** What is stored of a day of a truck, as a colour, a sign and in words. */
 export function DaySquare({ state: { level, sign, text, isLost }, label, href, date, isShown = false }: SquareProps) {
   return (
     <a
       class={`square level-${level} ${isLost ? 'lost' : ''}`}
+      style={greenOf(level)}
       href={href}
       title={`${label}: ${text}`}
       aria-current={isShown ? 'date' : undefined}

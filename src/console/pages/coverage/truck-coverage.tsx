@@ -16,7 +16,7 @@ import { CsvButton } from '../../parts/listing.js';
 import { Tracks } from './tracks.js';
 import { TruckCalendar } from './truck-calendar.js';
 import { useWidth } from '../../parts/bars.js';
-import { dayOf, rangeText } from '../../parts/zone.rules.js';
+import { dayOf, rangeText, wholeTime } from '../../parts/zone.rules.js';
 
 const SENTENCES_MS = 30_000;
 
@@ -29,14 +29,12 @@ interface CameraSentencesProps {
 /** What is missing of each camera, why and whose part it is: the worst camera first. */
 export function CameraSentences({ range, zone }: CameraSentencesProps) {
   const summary = useLoad('/coverage/summary', range, SENTENCES_MS);
-  const at = (time: string) =>
-    new Date(time).toLocaleString(undefined, { timeZone: zone, dateStyle: 'medium', timeStyle: 'short' });
   return (
     <Loadable of={summary}>
       {({ data }) => (
         <ul class="cameras" aria-label="Cameras">
           {data.map((camera) => {
-            const { text, sides, isBad } = sentenceOf(camera, at);
+            const { text, sides, isBad } = sentenceOf(camera, (time) => wholeTime(time, zone));
             return (
               <li key={camera.cameraId ?? ''} class={isBad ? 'bad' : ''}>
                 {text} {sides !== '' && <span class="hint">{sides}</span>}
@@ -70,7 +68,6 @@ function ClipRequest({ connectionId, truckId, selection, zone, onClose, onZoom, 
     ? selection.end
     : Math.max(start + 1_000, Math.min(selection.end, Math.floor(now / 1_000) * 1_000));
   const [startTime, endTime] = [start, end].map((time) => new Date(time).toISOString()) as [string, string];
-  const text = (time: number) => new Date(time).toLocaleString(undefined, { timeZone: zone });
   // Its page shows how the request fares, until its file can be played.
   const order = async () => {
     const body = { connectionId, truckId, cameraId: camera, startTime, endTime };
@@ -85,7 +82,7 @@ function ClipRequest({ connectionId, truckId, selection, zone, onClose, onZoom, 
       onKeyDown={({ key }) => key === 'Escape' && onClose()}
     >
       <p>
-        Camera <strong>{camera}</strong>, {text(start)} to {text(end)} ({zone}),{' '}
+        Camera <strong>{camera}</strong>, {wholeTime(start, zone)} to {wholeTime(end, zone)},{' '}
         {formatSeconds(Math.round((end - start) / 1_000))}
       </p>
       {isFuture && <p role="status">This time is still to come: no camera has recorded it yet.</p>}

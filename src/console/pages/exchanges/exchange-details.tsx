@@ -6,7 +6,7 @@ import type {
   ReplayedExchange,
   ReplayedExchanges,
 } from '../../../contracts/admin/exchanges.routes.js';
-import { type Change, linkTo, linkWith } from '../../client/links.js';
+import { type Change, linkTo } from '../../client/links.js';
 import { send } from '../../client/api.js';
 import { ActionButton } from '../../parts/forms.js';
 import { Card, Detail, DetailHead, ResponseBadge, StatusBadge } from '../../parts/states.js';
@@ -68,13 +68,9 @@ function doneText({ replayed, matched, failed }: ReplayedExchanges): string {
 }
 
 /** One exchange: the explanation first, then both messages. */
-export function ExchangeDetails({ id, query }: { id: string; query: URLSearchParams }) {
+export function ExchangeDetails({ id }: { id: string }) {
   return (
-    <Detail
-      path={`/exchanges/${encodeURIComponent(id)}`}
-      back={linkWith('exchanges', query, { id: undefined })}
-      list="All exchanges"
-    >
+    <Detail path={`/exchanges/${encodeURIComponent(id)}`} list="All exchanges">
       {(data) => (
         <>
           <Summary exchange={data} />

@@ -6,6 +6,7 @@ import { useLoad } from '../../client/load.js';
 import { BarLegend, Bars } from '../../parts/bars.js';
 import { Card, Empty, ErrorBox, StatusBadge } from '../../parts/states.js';
 import { formatCount, KeyPrefix, Prose, Time } from '../../parts/values.js';
+import { browserZone, DAY_MS, labelOf, wholeTime } from '../../parts/zone.rules.js';
 import { INTERFACES } from '../../../contracts/common/interfaces.values.js';
 import { useConnectionChoices, useHaulerName } from '../../client/haulers.js';
 import { useSession } from '../../client/session.js';
@@ -17,9 +18,6 @@ import { titleOf } from './exchange-title.rules.js';
 
 const COUNTS_MS = 15_000;
 const TICKS = 6;
-const TICK = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
-const DAY_TICK = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
-const WHOLE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 /** The classes of the parts, as on Home. */
 const SERIES = [
@@ -94,17 +92,17 @@ function itemsOf(spans: ExchangeSpans, query: URLSearchParams) {
   const series: readonly (typeof SERIES)[number][] = failedOnly ? SERIES.slice(1) : SERIES;
   const sums = data.map((each) => series.reduce((sum: number, [, name]) => sum + each[name], 0));
   const most = Math.max(1, ...sums);
+  const step = hours < 24 && data.length * hours <= 24 ? HOUR_MS : DAY_MS;
   const tickEvery = Math.max(1, Math.ceil(data.length / TICKS));
   return data.map((each, index) => {
     const counts = series.filter(([, name]) => each[name] > 0);
     const text = counts.map(([, name, title]) => `${formatCount(each[name])} ${title}`).join(', ');
-    const start = new Date(each.startTime);
     return {
       key: each.startTime,
-      label: `${WHOLE.format(start)}: ${text === '' ? 'none' : text}`,
+      label: `${wholeTime(each.startTime)}: ${text === '' ? 'none' : text}`,
       href: linkToFilter('exchanges', query, { from: timeAt(spans, index), to: timeAt(spans, index + 1) }),
       parts: counts.map(([name, field]) => ({ name, share: each[field] / most })),
-      tick: index % tickEvery === 0 ? (hours < 24 && data.length * hours <= 24 ? TICK : DAY_TICK).format(start) : '',
+      tick: index % tickEvery === 0 ? labelOf(Date.parse(each.startTime), browserZone(), step) : '',
     };
   });
 }
@@ -124,7 +122,7 @@ const FOLDED = ['from', 'to', 'direction', 'interface', 'status', 'connectionId'
 
 export function ExchangesPage({ query }: PageProps) {
   const id = query.get('id');
-  return id === null ? <ExchangeList query={query} /> : <ExchangeDetails id={id} query={query} />;
+  return id === null ? <ExchangeList query={query} /> : <ExchangeDetails id={id} />;
 }
 
 /** Failures are counted by hour, and not by what each exchange names. */
@@ -148,7 +146,6 @@ function ExchangeList({ query }: PageProps) {
       hasCsv
       label="Exchanges"
       columns={columnsOf(query, isPartner ? undefined : haulerName)}
-      keyOf={({ id }) => id}
       empty={
         <Empty title={`No exchange in ${PERIODS[periodOf(query)].text}.`}>
           Every call of a partner and every call to a partner appears here. <code>EXCHANGE_LOG=off</code> switches this

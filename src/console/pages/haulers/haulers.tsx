@@ -89,9 +89,7 @@ export function HaulersPage({ query }: PageProps) {
         <NewHauler onCancel={() => change({ new: undefined })} />
       ) : (
         <>
-          <p class="actions">
-            <NewLink href={linkTo('haulers', { new: 1 })} label="New hauler" />
-          </p>
+          <NewLink href={linkTo('haulers', { new: 1 })} label="New hauler" />
           <HaulerList query={query} />
         </>
       )}
@@ -114,7 +112,6 @@ function HaulerList({ query }: PageProps) {
       query={query}
       label="Haulers"
       columns={columns}
-      keyOf={({ id }) => id}
       empty={
         <Empty title="No hauler yet.">
           A hauler is a company whose tickets, sites and videos arrive here: choose “New hauler”.
@@ -153,7 +150,7 @@ export function NewHauler({ onCancel }: { onCancel?: () => void }) {
 function HaulerPage({ id }: { id: string }) {
   const { hasPlatform } = useSession();
   return (
-    <Detail path={`/haulers/${encodeURIComponent(id)}`} back={linkTo('haulers')} list="All haulers">
+    <Detail path={`/haulers/${encodeURIComponent(id)}`} list="All haulers">
       {(data) => (
         <>
           <DetailHead

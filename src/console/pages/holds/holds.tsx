@@ -20,68 +20,53 @@ function inputTime(value: string | null, round: 'floor' | 'ceil'): string {
   return Number.isNaN(time) ? '' : localInput(new Date(Math[round](time / MINUTE_MS) * MINUTE_MS));
 }
 
-/** A new hold. The address may have its truck and range. */
-function HoldForm({ query }: PageProps) {
+/** The truck and the range of footage. The address may have them. */
+export function FootageFields({ query, limit }: PageProps & { limit: string }) {
   const choices = useConnectionChoices('vision');
-  const create = async (values: FormData) => {
-    const { id } = await send('POST', '/holds', bodyOf(values, { from: instantOf, to: instantOf }));
-    open(linkTo('holds', { id }), { replace: true });
-  };
   if (choices === undefined) return <Loading />;
   const connectionId = query.get('connectionId') ?? (choices.length === 1 ? choices[0]?.[0] : undefined);
+  const text = (name: string) => query.get(name) ?? '';
+  const time = { type: 'datetime-local', isRequired: true } as const;
+  const [from, to] = [inputTime(query.get('from'), 'floor'), inputTime(query.get('to'), 'ceil')];
   return (
     <>
-      <BackLink href={linkTo('holds')}>All holds</BackLink>
-      <Form title="New hold" submit="Hold the footage" work={create} onCancel={() => open(linkTo('holds'))}>
-        <Input name="caseId" label="Case" isRequired hint="the case, claim or letter that needs the footage" />
-        <Input name="reason" label="Reason" isRequired hint="such as: collision on Main St, letter of 3 February" />
-        <Select
-          name="connectionId"
-          label="Partner who records the truck"
-          choices={choices}
-          value={connectionId}
-          isRequired
-        />
-        <Input
-          name="truckId"
-          label="Truck"
-          value={query.get('truckId') ?? ''}
-          isRequired
-          hint="as the partner spells it: a truck that is not known is refused"
-        />
-        <Input name="cameraId" label="Camera" value={query.get('cameraId') ?? ''} hint="empty: all cameras" />
-        <Input
-          name="from"
-          label="From"
-          type="datetime-local"
-          value={inputTime(query.get('from'), 'floor')}
-          isRequired
-          hint="in the time zone of this browser"
-        />
-        <Input
-          name="to"
-          label="To"
-          type="datetime-local"
-          value={inputTime(query.get('to'), 'ceil')}
-          isRequired
-          hint="may be in the future; at most 366 days after the start"
-        />
-      </Form>
+      <Select
+        name="connectionId"
+        label="Partner who records the truck"
+        choices={choices}
+        value={connectionId}
+        isRequired
+      />
+      <Input name="truckId" label="Truck" value={text('truckId')} isRequired hint="as the partner spells it" />
+      <Input name="cameraId" label="Camera" value={text('cameraId')} hint="empty: all cameras" />
+      <Input name="from" label="From" {...time} value={from} hint="in the time zone of this browser" />
+      <Input name="to" label="To" {...time} value={to} hint={limit} />
     </>
   );
 }
 
+const create = async (values: FormData) => {
+  const { id } = await send('POST', '/holds', bodyOf(values, { from: instantOf, to: instantOf }));
+  open(linkTo('holds', { id }), { replace: true });
+};
+
+const HoldForm = ({ query }: PageProps) => (
+  <>
+    <BackLink href={linkTo('holds')}>All holds</BackLink>
+    <Form title="New hold" submit="Hold the footage" work={create} onCancel={() => open(linkTo('holds'))}>
+      <Input name="caseId" label="Case" isRequired hint="the case, claim or letter that needs the footage" />
+      <Input name="reason" label="Reason" isRequired hint="such as: collision on Main St, letter of 3 February" />
+      <FootageFields query={query} limit="may be in the future; at most 366 days after the start" />
+    </Form>
+  </>
+);
+
 const HOLD_MS = 10_000;
 
 /** One hold: what it keeps, what is missing, and its end. */
-function HoldDetailsView({ id, query }: PageProps & { id: string }) {
+function HoldDetailsView({ id }: { id: string }) {
   return (
-    <Detail
-      path={`/holds/${encodeURIComponent(id)}`}
-      everyMs={HOLD_MS}
-      back={linkWith('holds', query, { id: undefined })}
-      list="All holds"
-    >
+    <Detail path={`/holds/${encodeURIComponent(id)}`} everyMs={HOLD_MS} list="All holds">
       {(data) => (
         <>
           <HoldFacts hold={data} />
@@ -206,7 +191,7 @@ const FILTERS = [
 export function HoldsPage({ query }: PageProps) {
   const { canWrite } = useSession();
   const id = query.get('id');
-  if (id !== null) return <HoldDetailsView id={id} query={query} />;
+  if (id !== null) return <HoldDetailsView id={id} />;
   return query.has('new') && canWrite ? <HoldForm query={query} /> : <HoldList query={query} />;
 }
 
@@ -236,12 +221,11 @@ function HoldList({ query }: PageProps) {
   ];
   return (
     <>
-      <p class="actions">
-        <NewLink href={linkTo('holds', { new: 1 })} label="New hold" />
-        <a href="/docs/guides/holds" target="_blank" rel="noopener">
+      <NewLink href={linkTo('holds', { new: 1 })} label="New hold">
+        <a href="/docs/guides/holds" target="_blank">
           How holds work
         </a>
-      </p>
+      </NewLink>
       <ListPage
         path="/holds"
         query={query}
@@ -249,7 +233,6 @@ function HoldList({ query }: PageProps) {
         everyMs={LIVE_MS}
         label="Holds"
         columns={columns}
-        keyOf={({ id }) => id}
         empty={
           <Empty title="Nothing is held.">
             A hold keeps the footage that a case needs, however old it gets: choose “New hold”, or “Hold this range” on

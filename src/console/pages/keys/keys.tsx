@@ -17,7 +17,8 @@ import {
   Select,
 } from '../../parts/forms.js';
 import { BY_HAULER, localInput } from '../../parts/filters.js';
-import { Facts, formatCount, Id, KeyPrefix, Secret, Time, wholeTime } from '../../parts/values.js';
+import { Facts, formatCount, Id, KeyPrefix, Secret, Time } from '../../parts/values.js';
+import { wholeTime } from '../../parts/zone.rules.js';
 import { NextStep } from '../haulers/hauler-setup.js';
 import { Badge, Card, Detail, DetailHead, Empty, keyState, State } from '../../parts/states.js';
 import { linkTo, linkWith } from '../../client/links.js';
@@ -164,11 +165,7 @@ export function KeysPage({ query }: PageProps) {
     <>
       {issued !== undefined && <NewKey {...issued} onClose={() => setIssued(undefined)} />}
       {id !== null ? (
-        <Detail
-          path={`/api-keys/${encodeURIComponent(id)}`}
-          back={linkWith('keys', query, { id: undefined })}
-          list="All keys"
-        >
+        <Detail path={`/api-keys/${encodeURIComponent(id)}`} list="All keys">
           {(data) => <KeyDetails apiKey={data} onRotated={(key) => show(key, true)} />}
         </Detail>
       ) : (
@@ -177,9 +174,7 @@ export function KeysPage({ query }: PageProps) {
             <IssueForm query={query} onIssued={(key) => show(key, false)} />
           ) : (
             <>
-              <p class="actions">
-                <NewLink href={linkTo('keys', { new: 1 })} label="New key" />
-              </p>
+              <NewLink href={linkTo('keys', { new: 1 })} label="New key" />
               <KeyList query={query} />
             </>
           )}
@@ -231,7 +226,6 @@ function KeyList({ query }: PageProps) {
       filters={FILTERS}
       label="API keys"
       columns={columns}
-      keyOf={({ id }) => id}
       empty={<Empty title="No key yet.">Partners need a key for their first call: choose “New key”.</Empty>}
     />
   );

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { Options } from '../../parts/forms.js';
-import { ticksOf } from '../../parts/zone.rules.js';
+import { ticksOf, wholeTime } from '../../parts/zone.rules.js';
 import type { Chunk } from './playback.rules.js';
 
 /** Of a phone, in pixels. */
@@ -27,9 +27,6 @@ interface ControlsProps {
   /** The time zone in which times are shown. */
   readonly zone: string;
 }
-
-const clockText = (time: number, zone: string): string =>
-  new Date(time).toLocaleString(undefined, { timeZone: zone, dateStyle: 'medium', timeStyle: 'medium' });
 
 export function PlayerControls(props: ControlsProps) {
   const { time, isPlaying, rate, onPlay, onRate, onSeek, zone } = props;
@@ -62,9 +59,7 @@ export function PlayerControls(props: ControlsProps) {
             <Options choices={RATES.map((each) => [String(each), `${each}×`])} />
           </select>
         </label>
-        <output class="clock">
-          {clockText(time, zone)} <span class="hint">{zone}</span>
-        </output>
+        <span class="clock">{wholeTime(time, zone)}</span>
       </div>
       <p class="hint keys">
         Keys: the space bar plays and pauses, the arrows jump 10 s, comma and full stop step one frame.
@@ -104,7 +99,7 @@ function Timeline({ chunks, cameras, time, onSeek, zone }: ControlsProps) {
       <input
         type="range"
         aria-label="Time"
-        aria-valuetext={clockText(time, zone)}
+        aria-valuetext={wholeTime(time, zone)}
         min={start}
         max={end}
         step={1_000}

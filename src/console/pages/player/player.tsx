@@ -4,7 +4,7 @@ import { useAll, useLoad } from '../../client/load.js';
 import { overlapsOf, pick, ZoneChoice, zoneOf } from '../../parts/filters.js';
 import type { CoverageInterval } from '../../../contracts/admin/coverage.routes.js';
 import { cameraLabel } from '../coverage/coverage-sentence.rules.js';
-import { change } from '../../client/address.js';
+import { change, type PageProps } from '../../client/address.js';
 import { type Change, linkTo } from '../../client/links.js';
 import { useSession } from '../../client/session.js';
 import { Empty } from '../../parts/states.js';
@@ -68,16 +68,13 @@ const TICK_MS = 100;
 /** A shorter gap between two files is no gap to a viewer. */
 const SMALL_GAP_MS = 2_000;
 
+type PlayerProps = PageProps & { recording: StoredRecording };
+
 /** Plays a recording and the recordings of the same truck around it. */
 export function Player(props: PlayerProps) {
   const { may, refusalOf } = useSession();
   if (may('viewer+video')) return <AllowedPlayer {...props} />;
   return <Empty title="This session may not play video.">{refusalOf('viewer+video')}</Empty>;
-}
-
-interface PlayerProps {
-  readonly recording: StoredRecording;
-  readonly query: URLSearchParams;
 }
 
 function AllowedPlayer({ recording, query }: PlayerProps) {

@@ -1,4 +1,5 @@
 import type { RecordingDetails } from '../../../contracts/admin/recordings.routes.js';
+import { wholeTime } from '../../parts/zone.rules.js';
 
 export interface LifeStep {
   readonly word: string;
@@ -39,7 +40,7 @@ function lastOf({ status, reason: text, expiresAt, updatedAt, life }: RecordingD
   if (status === 'stored') return [];
   if (status === 'downloading') return [{ word: 'Downloading', tone: 'info', at: startedAt }];
   if (status === 'available') {
-    const end = expiresAt === undefined ? '' : ` Its link expires at ${new Date(expiresAt).toLocaleString()}.`;
+    const end = expiresAt === undefined ? '' : ` Its link expires at ${wholeTime(expiresAt)}.`;
     return [{ word: 'Waiting', tone: 'info', at: dueAt, text: `For its download, which is due at this time.${end}` }];
   }
   return [{ word: status === 'expired' ? 'Expired' : 'Given up', tone: 'bad', at: updatedAt, text }];

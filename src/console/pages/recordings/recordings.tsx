@@ -92,7 +92,6 @@ export function RecordingList({ query }: PageProps) {
       hasCsv
       label="Recordings"
       columns={isPartner ? PARTNERS_COLUMNS : [linkColumn(query), ...COLUMNS]}
-      keyOf={({ id }) => id}
       empty={<Empty title="No recording yet.">What the lists of a partner have, and each clip, appears here.</Empty>}
     >
       {!isPartner && <RetryFiltered query={query} />}
@@ -135,12 +134,7 @@ const PARTNERS_COLUMNS: readonly Column<StoredRecording>[] = [
 
 function OneRecording({ id, query }: { id: string; query: URLSearchParams }) {
   return (
-    <Detail
-      path={`/recordings/${encodeURIComponent(id)}`}
-      everyMs={LIVE_MS}
-      back={linkWith('recordings', query, { play: undefined, at: undefined, cameras: undefined })}
-      list="All recordings"
-    >
+    <Detail path={`/recordings/${encodeURIComponent(id)}`} everyMs={LIVE_MS} list="All recordings">
       {(data) => (
         <>
           <DetailHead

@@ -9,6 +9,7 @@ import { ActionButton, bodyOf, Chooser, Form, Input, Select } from '../../parts/
 import { type Column, Table } from '../../parts/listing.js';
 import { Badge, Card } from '../../parts/states.js';
 import { Secret, Time } from '../../parts/values.js';
+import { wholeTime } from '../../parts/zone.rules.js';
 import { cameraLabel } from '../coverage/coverage-sentence.rules.js';
 
 interface SharesProps {
@@ -92,7 +93,7 @@ export function Shares({ recordings, ticketId, first }: SharesProps) {
 }
 
 const titleOf = ({ cameraId, startTime }: StoredRecording): string =>
-  `${cameraLabel(cameraId)}, ${new Date(startTime).toLocaleString()}`;
+  `${cameraLabel(cameraId)}, ${wholeTime(startTime)}`;
 
 const COLUMNS: readonly Column<RecordingShare>[] = [
   { title: 'Reason', cell: ({ reason }) => reason },
@@ -117,5 +118,5 @@ const COLUMNS: readonly Column<RecordingShare>[] = [
 /** The links of a recording; nothing if it has none. */
 function ShareList({ recordingId }: { recordingId: string }) {
   const rows = useAll(`/recordings/${recordingId}/shares`, {}, LIVE_MS).data ?? [];
-  return rows.length === 0 ? null : <Table label="Links" rows={rows} columns={COLUMNS} keyOf={({ id }) => id} />;
+  return rows.length === 0 ? null : <Table label="Links" rows={rows} columns={COLUMNS} />;
 }

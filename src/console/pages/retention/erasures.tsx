@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Erasure, ErasureCounts } from '../../../contracts/admin/erasures.routes.js';
-import { useConnectionChoices, useHaulerName, useHaulers } from '../../client/haulers.js';
+import { useHaulerName, useHaulers } from '../../client/haulers.js';
 import { Badge, Card, Detail, DetailHead, Empty, type Tone } from '../../parts/states.js';
 import { Done, Facts, formatBytes, formatCount, Id, Time } from '../../parts/values.js';
 import { useState } from 'preact/hooks';
@@ -10,6 +10,7 @@ import type { BodyOf } from '../../client/contract.js';
 import { bodyOf, Chooser, Form, Input, instantOf, Select } from '../../parts/forms.js';
 import { linkWith } from '../../client/links.js';
 import { useSession } from '../../client/session.js';
+import { FootageFields } from '../holds/holds.js';
 import { type Column, ListPage } from '../../parts/listing.js';
 
 const TONES: Readonly<Record<Erasure['status'], Tone>> = {
@@ -117,7 +118,7 @@ function ErasureForm({ query, haulerId }: PageProps & { haulerId: string | undef
       {kind === 'account' ? (
         <AccountFields haulerId={haulerId} accountId={query.get('accountId')} />
       ) : (
-        <FootageFields />
+        <FootageFields query={query} limit="at most 366 days after the start" />
       )}
     </Form>
   );
@@ -153,23 +154,8 @@ function AccountFields({ haulerId, accountId }: { haulerId: string | undefined; 
   );
 }
 
-function FootageFields() {
-  const choices = useConnectionChoices('vision') ?? [];
-  return (
-    <>
-      <Select name="connectionId" label="Partner who records the truck" choices={choices} isRequired />
-      <Input name="truckId" label="Truck" isRequired hint="as the partner spells it" />
-      <Input name="cameraId" label="Camera" hint="empty: all cameras" />
-      <Input name="from" label="From" type="datetime-local" isRequired hint="in the time zone of this browser" />
-      <Input name="to" label="To" type="datetime-local" isRequired hint="at most 366 days after the start" />
-    </>
-  );
-}
-
 const LIVE_MS = 3_000;
-interface ErasuresProps extends PageProps {
-  readonly haulerId: string | undefined;
-}
+type ErasuresProps = PageProps & { readonly haulerId: string | undefined };
 
 /** Erasures by request: progress and receipts. */
 export function Erasures({ query, haulerId }: ErasuresProps) {
@@ -177,12 +163,7 @@ export function Erasures({ query, haulerId }: ErasuresProps) {
   const id = query.get('erasure');
   if (id !== null) {
     return (
-      <Detail
-        path={`/erasures/${encodeURIComponent(id)}`}
-        everyMs={LIVE_MS}
-        back={linkWith('retention', query, { erasure: undefined })}
-        list="All erasures"
-      >
+      <Detail path={`/erasures/${encodeURIComponent(id)}`} everyMs={LIVE_MS} list="All erasures">
         {(data) => <Receipt erasure={data} />}
       </Detail>
     );
@@ -217,7 +198,6 @@ function ErasureList({ query, haulerId }: ErasuresProps) {
         everyMs={LIVE_MS}
         label="Erasures by request"
         columns={columns}
-        keyOf={({ id = '' }) => id}
         empty={
           <Empty title="Nothing was erased by request yet.">
             Somebody asks for it: choose “New erasure”. Each leaves a receipt here.

@@ -47,7 +47,11 @@ function ScenarioRow({ scenario, active, path, of }: RowProps) {
         <div class="scenario-options">
           <label class="inline">
             For{' '}
-            <select value={bound} onChange={(event) => setBound(event.currentTarget.value)}>
+            <select
+              aria-label={`For how long: ${name}`}
+              value={bound}
+              onChange={(event) => setBound(event.currentTarget.value)}
+            >
               <Options choices={BOUNDS} />
             </select>
           </label>

@@ -19,7 +19,6 @@ export function SessionsPage({ query }: PageProps) {
       everyMs={LIVE_MS}
       label="Sessions"
       columns={COLUMNS}
-      keyOf={({ id }) => id}
       empty={<Empty title="Nobody is signed in." />}
     />
   );

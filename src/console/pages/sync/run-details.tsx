@@ -247,9 +247,8 @@ const LIVE_MS = 2_000;
 /** One run: its counts, its changes, and the records that it refused or flagged. */
 export function RunDetails({ id, query }: { id: string; query: URLSearchParams }) {
   const path = `/sync-runs/${encodeURIComponent(id)}` as const;
-  const back = linkTo('sync', { connectionId: query.get('connectionId') ?? undefined });
   return (
-    <Detail path={path} everyMs={LIVE_MS} back={back} list="All runs">
+    <Detail path={path} everyMs={LIVE_MS} list="All runs">
       {(data) => (
         <>
           <RunHead run={data} />

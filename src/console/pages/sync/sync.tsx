@@ -1,7 +1,7 @@
 import type { SyncRun } from '../../../contracts/admin/sync-runs.routes.js';
 import { SYNC_RUN_STATUSES } from '../../../contracts/admin/sync.values.js';
 import type { PageProps } from '../../client/address.js';
-import { linkTo } from '../../client/links.js';
+import { linkTo, linkWith } from '../../client/links.js';
 import { useConnectionChoices } from '../../client/haulers.js';
 import { useSession } from '../../client/session.js';
 import { byChoice } from '../../parts/filters.js';
@@ -36,8 +36,7 @@ function RunList({ query }: PageProps) {
       everyMs={LIVE_MS}
       pageSize={40}
       label="Runs"
-      columns={columnsOf(nameOf).filter(({ title }) => !isPartner || title !== 'Connection')}
-      keyOf={({ id }) => id}
+      columns={columnsOf(nameOf, query).filter(({ title }) => !isPartner || title !== 'Connection')}
       empty={
         <Empty title="No run yet.">
           A site connection starts its first run at once
@@ -53,12 +52,12 @@ function RunList({ query }: PageProps) {
   );
 }
 
-function columnsOf(nameOf: (id: string) => string): readonly Column<SyncRun>[] {
+function columnsOf(nameOf: (id: string) => string, query: URLSearchParams): readonly Column<SyncRun>[] {
   return [
     {
       title: 'Run',
       cell: (run) => (
-        <a href={linkTo('sync', { run: run.id, connectionId: run.connectionId })}>
+        <a href={linkWith('sync', query, { run: run.id })}>
           {run.startedAt === null ? 'not started' : <Time value={run.startedAt} />}
         </a>
       ),

@@ -11,6 +11,7 @@ import { CameraSentences } from '../coverage/truck-coverage.js';
 import { canRequest, momentsOf, recordingAt } from '../coverage/coverage.rules.js';
 import { Player } from '../player/player.js';
 import { formatCount } from '../../parts/values.js';
+import { wholeTime } from '../../parts/zone.rules.js';
 import { Shares } from '../recordings/shares.js';
 
 const LIVE_MS = 3_000;
@@ -101,10 +102,8 @@ function Footage({ id, haulerId, footage, query }: FootageProps) {
   );
 }
 
-function weighingText({ flow, ticketNumber, time }: FootageFlow, zone: string): string {
-  const at = new Date(time).toLocaleTimeString(undefined, { timeZone: zone, timeStyle: 'medium' });
-  return `${flow === 'inbound' ? 'Inbound' : 'Outbound'} ${ticketNumber} at ${at}`;
-}
+const weighingText = ({ flow, ticketNumber, time }: FootageFlow, zone: string): string =>
+  `${flow === 'inbound' ? 'Inbound' : 'Outbound'} ${ticketNumber} at ${wholeTime(time, zone)}`;
 
 /** All cameras, at the weighing. The address of the page may name another moment and other cameras. */
 function playerQuery(

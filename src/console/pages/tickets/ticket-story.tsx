@@ -13,12 +13,8 @@ import { type Amounts, type Step, stepsOf } from './ticket-line.rules.js';
 
 const LIVE_MS = 10_000;
 
-interface StoryProps extends PageProps {
-  readonly ticket: Ticket;
-}
-
 /** What happened to a ticket as a line of steps, newest first. */
-export function Story({ ticket, query }: StoryProps) {
+export function Story({ ticket, query }: PageProps & { ticket: Ticket }) {
   const path = `/tickets/${encodeURIComponent(ticket.id)}` as const;
   return (
     <Card title="Story">

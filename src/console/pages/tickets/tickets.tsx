@@ -52,7 +52,6 @@ function TicketList({ query }: PageProps) {
       hasCsv
       label="Tickets"
       columns={columns}
-      keyOf={({ id }) => id}
       empty={
         <Empty title="No ticket yet.">
           A partner pushes tickets with <code>POST /platform-api/v1/tickets</code>. Issue a key for it under{' '}
@@ -77,12 +76,7 @@ function namesOf(materials: Ticket['materials']): string {
 /** One ticket: its contents, and its story. */
 function TicketDetails({ id, query }: { id: string; query: URLSearchParams }) {
   return (
-    <Detail
-      path={`/tickets/${encodeURIComponent(id)}`}
-      everyMs={LIVE_MS}
-      back={linkWith('tickets', query, { id: undefined, at: undefined, cameras: undefined, 'story.page': undefined })}
-      list="All tickets"
-    >
+    <Detail path={`/tickets/${encodeURIComponent(id)}`} everyMs={LIVE_MS} list="All tickets">
       {(data) => (
         <>
           <Contents ticket={data} />

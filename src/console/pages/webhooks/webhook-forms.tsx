@@ -9,7 +9,8 @@ import { send } from '../../client/api.js';
 import type { BodyOf } from '../../client/contract.js';
 import { useHaulers } from '../../client/haulers.js';
 import { bodyOf, Field, FieldErrorOf, Form, Input, Options, Select } from '../../parts/forms.js';
-import { Secret, wholeTime } from '../../parts/values.js';
+import { Secret } from '../../parts/values.js';
+import { wholeTime } from '../../parts/zone.rules.js';
 import { Card } from '../../parts/states.js';
 
 /** To people goes only what is sent once for each change. */
@@ -97,7 +98,7 @@ export const NewSecret = ({ issued: { secret, formerSecretUntil }, onClose }: Ne
   >
     <p>
       The receiver checks the signatures with it:{' '}
-      <a href="/docs/guides/webhooks" target="_blank" rel="noopener">
+      <a href="/docs/guides/webhooks" target="_blank">
         receivers in Express and Python
       </a>
       . {formerSecretUntil !== null && `The former secret signs as well until ${wholeTime(formerSecretUntil)}.`}

@@ -35,7 +35,6 @@ function DeliveryList({ query }: PageProps) {
         everyMs={LIVE_MS}
         label="Deliveries of webhooks"
         columns={COLUMNS}
-        keyOf={({ id }) => id}
         empty={<Empty title="Nothing was delivered yet.">Test an endpoint, or wait for the first event.</Empty>}
       >
         {endpointId !== undefined && <RetryFailed key={endpointId} endpointId={endpointId} />}
@@ -138,22 +137,17 @@ export function WebhooksPage({ query }: PageProps) {
           {query.has('new') ? (
             <EndpointForm onSaved={show} onCancel={() => change({ new: undefined })} />
           ) : (
-            <p class="actions">
-              <NewLink href={linkTo('webhooks', { new: 1 })} label="New endpoint" />
-              <a href="/docs/guides/webhooks" target="_blank" rel="noopener">
+            <NewLink href={linkTo('webhooks', { new: 1 })} label="New endpoint">
+              <a href="/docs/guides/webhooks" target="_blank">
                 How to receive webhooks
               </a>
-            </p>
+            </NewLink>
           )}
           <EndpointList query={query} />
           <DeliveryList query={query} />
         </>
       ) : (
-        <Detail
-          path={`/webhook-endpoints/${encodeURIComponent(id)}`}
-          back={linkToFilter('webhooks', query, { endpoint: undefined })}
-          list="All endpoints"
-        >
+        <Detail path={`/webhook-endpoints/${encodeURIComponent(id)}`} list="All endpoints">
           {(data) => (
             <>
               <EndpointDetails endpoint={data} onIssued={show} />
@@ -182,7 +176,6 @@ function EndpointList({ query }: PageProps) {
       name="endpoints"
       label="Webhook endpoints"
       columns={columns}
-      keyOf={({ id }) => id}
       empty={
         <Empty title="No endpoint yet.">Choose “New endpoint” to get what happens instead of asking for it.</Empty>
       }
