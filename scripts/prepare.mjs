@@ -12,6 +12,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statfsSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -41,6 +42,8 @@ const SOURCES = ['src', 'migrations', 'docs', 'clients', 'CHANGELOG.md'];
 const LOCK = '.prepare.lock';
 /** The service needs it, where the packages contain none. */
 const MIN_NODE = 24;
+/** Of the packages. */
+const NEEDED_MB = 950;
 const MAX_WAIT_MS = 15 * 60_000;
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /** The signal that ended the last child. */
@@ -115,7 +118,15 @@ async function install(root) {
   ];
   const code = await run(root, 'npm', ['ci', ...flags], path.join(delimiter));
   if (code === 0) copyFileSync(join(root, LOCK_FILE), join(root, INSTALLED_FROM));
+  else sayIfFull(root);
   return code;
+}
+
+/** npm does not report a full disk: a package that it has cut off ends with "Segmentation fault". */
+function sayIfFull(root) {
+  const { bavail, bsize } = statfsSync(root);
+  const free = Math.floor((bavail * bsize) / 1_000_000);
+  if (free < NEEDED_MB) say(`the packages need ${NEEDED_MB} MB, and the disk of this folder has ${free} MB left`);
 }
 
 /** npm of an older Node.js leaves packages out, or ends without a reason. */

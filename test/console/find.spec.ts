@@ -5,7 +5,7 @@ import { VisionScene } from '../acceptance/support/vision.js';
 import { refuses } from '../support/scripted-partner.js';
 import { POST } from '../support/scripted-vision.js';
 import { ask, type ConsoleScene, exchanges, nameOf, newHauler, startConsole, target } from './support/console.js';
-import { accessibilityFindings } from './support/page-checks.js';
+import { accessibilityFindings, settled } from './support/page-checks.js';
 
 const unique = () => `IN-${randomUUID().slice(0, 8).toUpperCase()}`;
 
@@ -152,5 +152,7 @@ it('actions are those of a person, and of a kind of thing', async () => {
   await page.waitForURL(/kind=hauler.*actor=admin/);
   const rows = region('Actions').getByRole('row');
   await rows.getByText('For the log').first().waitFor();
+  // The rows of the former filter stay until the next ones are there.
+  await settled(page);
   for (const text of (await rows.allInnerTexts()).slice(1)) expect(text).toMatch(/An admin with the token/);
 });
