@@ -31,9 +31,9 @@ interface Creation {
 }
 
 /** The key that the caller sent, and the size of the body. */
-export interface CreationOrigin {
-  readonly keyId?: string | null;
-  readonly bodyBytes?: number;
+interface CreationOrigin {
+  readonly keyId: string | null;
+  readonly bodyBytes: number;
 }
 
 type AccountAnswer = Answer<CreateAccountResponse | string>;
@@ -71,7 +71,7 @@ export class AccountService {
     request: CreateAccountRequest,
     haulerId: string,
     claim: Claim | undefined,
-    { keyId, bodyBytes = 0 }: CreationOrigin = {},
+    { keyId, bodyBytes }: CreationOrigin,
   ): Promise<AccountAnswer> {
     const batcher = claim === undefined ? this.batcher : this.keyedBatcher;
     return batcher.submit({ request, haulerId, claim }, bodyBytes, [haulerId, keyId ?? '']);
