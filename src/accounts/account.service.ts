@@ -31,9 +31,9 @@ interface Creation {
 }
 
 /** The key that the caller sent, and the size of the body. */
-export interface CreationOrigin {
-  readonly keyId?: string | null;
-  readonly bodyBytes?: number;
+interface CreationOrigin {
+  readonly keyId: string | null;
+  readonly bodyBytes: number;
 }
 
 type AccountAnswer = Answer<CreateAccountResponse | string>;
@@ -71,7 +71,7 @@ export class AccountService {
     request: CreateAccountRequest,
     haulerId: string,
     claim: Claim | undefined,
-    { keyId, bodyBytes = 0 }: CreationOrigin = {},
+    { keyId, bodyBytes }: CreationOrigin,
   ): Promise<AccountAnswer> {
     const batcher = claim === undefined ? this.batcher : this.keyedBatcher;
     return batcher.submit({ request, haulerId, claim }, bodyBytes, [haulerId, keyId ?? '']);
@@ -79,7 +79,8 @@ export class AccountService {
 
   private createAll(creations: readonly Creation[], lockTimeoutMs?: number): Promise<Created[]> {
     return this.outbox.announce(
-      (isAnnounced) => this.use(lockTimeoutMs, (session) => this.insert(session, creations, isAnnounced)),
+      (isAnnounced) =>
+        withLockTimeout(this.database.hot, lockTimeoutMs, (session) => this.insert(session, creations, isAnnounced)),
       (outcomes) => eventsOf(outcomes, creations),
     );
   }
@@ -87,7 +88,7 @@ export class AccountService {
   private createKeyed(creations: readonly Creation[], lockTimeoutMs = LOCK_TIMEOUT_MS): Promise<Outcomes> {
     return this.outbox.announce(
       (isAnnounced) =>
-        this.use(lockTimeoutMs, (session) =>
+        withLockTimeout(this.database.hot, lockTimeoutMs, (session) =>
           answerOncePerKey(
             session,
             creations,
@@ -97,10 +98,6 @@ export class AccountService {
         ),
       (outcomes) => eventsOf(outcomes, creations),
     );
-  }
-
-  private use<T>(lockTimeoutMs: number | undefined, work: (session: Session) => Promise<T>): Promise<T> {
-    return withLockTimeout(this.database.hot, lockTimeoutMs, work);
   }
 
   private async insert(session: Session, creations: readonly Creation[], isAnnounced: boolean): Promise<Created[]> {

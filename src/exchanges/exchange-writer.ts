@@ -54,7 +54,7 @@ export class ExchangeWriter {
    * Writes all rows or none. `isRepeated`: an earlier attempt failed, and may have been committed
    * without a response; the rows that it stored are left out.
    */
-  async write(all: readonly ExchangeRow[], { isRepeated = false } = {}): Promise<void> {
+  async write(all: readonly ExchangeRow[], { isRepeated }: { readonly isRepeated: boolean }): Promise<void> {
     try {
       await this.pool.use((session) => {
         const work = isRepeated ? writeMissing(session, all) : writeOn(session, all);

@@ -134,6 +134,19 @@ export function chunksOf<Id>(sizes: readonly RowSize<Id>[]): Id[][] {
 
 type Stored = Omit<TicketRevisionEntity, 'body' | 'changes' | 'haulerId' | 'ticketId'>;
 
+/** At most `limit` pushes of a ticket without their bodies, the last first. */
+export const lastPushes = (
+  dataSource: DataSource,
+  { haulerId, id: ticketId }: TicketEntity,
+  limit: number,
+): Promise<Stored[]> =>
+  dataSource.manager.find(TicketRevisionEntity, {
+    select: { revision: true, receivedAt: true, result: true, exchangeId: true, apiKeyId: true, requestId: true },
+    where: { haulerId, ticketId },
+    order: { revision: 'DESC' },
+    take: limit,
+  });
+
 const TEXTS: Readonly<Record<string, string>> = {
   created: 'The push created the ticket.',
   updated: 'The push updated the ticket.',
@@ -154,7 +167,7 @@ export class TicketHistory {
     const ticket = await this.dataSource.manager.findOneBy(TicketEntity, { id });
     if (ticket === null) throw apiError(ADMIN_API, 'notFound', `there is no ticket ${id}`);
     const calls = await this.calls(ticket);
-    const stored = await this.stored(ticket);
+    const stored = await lastPushes(this.dataSource, ticket, MAX_HISTORY);
     const callsById = new Map(calls.map((call) => [call.id, call]));
     const keyIds = stored.flatMap(({ apiKeyId }) => apiKeyId ?? []);
     const prefixes = await findKeyPrefixes(this.database, keyIds);
@@ -177,15 +190,6 @@ export class TicketHistory {
     const earlier = [...numbers].filter((number) => !named.includes(number));
     if (earlier.length === 0) return calls;
     return this.exchanges.find(haulerId, [ofTicket, ...[...named, ...earlier].map(ofNumber)]);
-  }
-
-  private stored({ haulerId, id: ticketId }: TicketEntity): Promise<Stored[]> {
-    return this.dataSource.manager.find(TicketRevisionEntity, {
-      select: { revision: true, receivedAt: true, result: true, exchangeId: true, apiKeyId: true, requestId: true },
-      where: { haulerId, ticketId },
-      order: { revision: 'DESC' },
-      take: MAX_HISTORY,
-    });
   }
 
   private async withChanges(

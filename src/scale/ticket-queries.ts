@@ -14,7 +14,7 @@ import type { StoredPushes, TicketPush as StoredTicketPush, WonPush } from '../e
 import type { JsonList } from '../core/http/answer.js';
 import { TicketEntity, TicketRevisionEntity } from './ticket.entity.js';
 import { findTicketPage, findWonPushes, type RowSize } from './ticket-list.repository.js';
-import { chunksOf, readPushes, type StoredPush } from './ticket-history.service.js';
+import { chunksOf, lastPushes, readPushes, type StoredPush } from './ticket-history.service.js';
 import type { ListQuery } from '../contracts/admin/list.dto.js';
 import { Database } from '../core/database/database.js';
 
@@ -48,12 +48,7 @@ export class TicketQueries implements StoredPushes {
   /** `OwnTicket`. */
   async ofHauler(haulerId: string, id: string): Promise<string> {
     const ticket = await this.find(id, haulerId);
-    const rows = await this.dataSource.manager.find(TicketRevisionEntity, {
-      select: { revision: true, receivedAt: true, result: true, exchangeId: true, apiKeyId: true, requestId: true },
-      where: { haulerId, ticketId: id },
-      order: { revision: 'DESC' },
-      take: MAX_SHOWN_PUSHES,
-    });
+    const rows = await lastPushes(this.dataSource, ticket, MAX_SHOWN_PUSHES);
     const prefixes = await findKeyPrefixes(
       this.database,
       rows.flatMap(({ apiKeyId }) => apiKeyId ?? []),
@@ -137,7 +132,7 @@ function toRevisionJson({ row, changes }: StoredPush, keyPrefix: string | undefi
   return stringifyWithJsonText({ ...toPushDto(row, keyPrefix), body: new JsonText(row.body), ...changes });
 }
 
-const toPushDto = (row: Omit<TicketRevisionEntity, 'body' | 'changes'>, keyPrefix: string | undefined): TicketPush =>
+const toPushDto = (row: object, keyPrefix: string | undefined): TicketPush =>
   present(TicketPush, { ...row, keyPrefix });
 
 /** The newest `updatedAt` of the flows of a push. */

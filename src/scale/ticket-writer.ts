@@ -61,7 +61,9 @@ export class TicketWriter {
     const inserted = await this.outbox.announce(
       (isAnnounced) => {
         const insert = (session: Session) => insertNewTickets(session, possible, isAnnounced);
-        return lockTimeoutMs === undefined ? this.database.hot.share(insert) : this.use(lockTimeoutMs, insert);
+        return lockTimeoutMs === undefined
+          ? this.database.hot.share(insert)
+          : withLockTimeout(this.database.hot, lockTimeoutMs, insert);
       },
       (ids) => possible.filter(({ id }) => ids.has(id)).map(({ haulerId, id }) => ticketEvent('created', haulerId, id)),
     );
@@ -73,7 +75,8 @@ export class TicketWriter {
   /** Every submission gets an outcome. */
   write(submissions: readonly Submission[], lockTimeoutMs?: number): Promise<Written[]> {
     return this.outbox.announce(
-      (isAnnounced) => this.use(lockTimeoutMs, (session) => writeOn(session, submissions, isAnnounced)),
+      (isAnnounced) =>
+        withLockTimeout(this.database.hot, lockTimeoutMs, (session) => writeOn(session, submissions, isAnnounced)),
       (outcomes) => eventsOf(outcomes, submissions),
     );
   }
@@ -82,7 +85,7 @@ export class TicketWriter {
   writeOncePerKey(submissions: readonly Submission[], lockTimeoutMs = LOCK_TIMEOUT_MS): Promise<Outcomes> {
     return this.outbox.announce(
       (isAnnounced) =>
-        this.use(lockTimeoutMs, (session) =>
+        withLockTimeout(this.database.hot, lockTimeoutMs, (session) =>
           answerOncePerKey(
             session,
             submissions,
@@ -92,10 +95,6 @@ export class TicketWriter {
         ),
       (outcomes) => eventsOf(outcomes, submissions),
     );
-  }
-
-  private use<T>(lockTimeoutMs: number | undefined, work: (session: Session) => Promise<T>): Promise<T> {
-    return withLockTimeout(this.database.hot, lockTimeoutMs, work);
   }
 }
 

@@ -57,12 +57,12 @@ export class TicketService {
     haulerId: string,
     body: string,
     claim: Claim | undefined,
-    origin?: PushOrigin,
+    origin: PushOrigin,
   ): Promise<TicketAnswer> {
     const push = toPush(request, haulerId, body, origin);
     const lockNames = claim === undefined ? flowKeys(push) : [...flowKeys(push), nameOfClaim(claim)];
     const batcher = claim === undefined ? this.batcher : this.keyedBatcher;
-    return batcher.submit({ push, claim, lockNames }, body.length, [haulerId, origin?.apiKeyId ?? '']);
+    return batcher.submit({ push, claim, lockNames }, body.length, [haulerId, origin.apiKeyId ?? '']);
   }
 
   /** `write`, whose outcomes are counted, and which is repeated where other instances change its tickets meanwhile. */

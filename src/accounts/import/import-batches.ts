@@ -142,7 +142,10 @@ export class ImportBatches {
   private async createOne(haulerId: string, request: CreateAccountRequest): Promise<Outcome> {
     for (let attempt = 1; ; attempt++) {
       try {
-        const { body } = await this.accounts.create(request, haulerId, undefined, { bodyBytes: sizeOf(request) });
+        const { body } = await this.accounts.create(request, haulerId, undefined, {
+          keyId: null,
+          bodyBytes: sizeOf(request),
+        });
         return { result: 'created', ...createdIdentity(body as CreateAccountResponse) };
       } catch (error) {
         const taken = takenOf(error);

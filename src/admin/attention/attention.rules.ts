@@ -81,9 +81,15 @@ export function toItem(notice: Notice, names: ReadonlyMap<string, string>): Atte
 function factsOf(notice: Notice): AttentionFacts {
   const { kind, severity, count, subject, since, deadline, sentence, page } = notice;
   return {
-    ...{ severity, count, subject, since: formatInstant(since) },
+    severity,
+    count,
+    subject,
+    since: formatInstant(since),
     ...(deadline == null ? {} : { deadline: formatInstant(deadline) }),
-    ...{ sentence, page, title: CHECKS[kind].title, problem: problemOf(notice) },
+    sentence,
+    page,
+    title: CHECKS[kind].title,
+    problem: problemOf(notice),
   };
 }
 

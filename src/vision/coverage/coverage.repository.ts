@@ -4,6 +4,7 @@ import type { CoverageQuery, FleetCoverageQuery } from '../../contracts/admin/co
 import { epochMillis, type Instant } from '../../contracts/common/instant.js';
 import { Database } from '../../core/database/database.js';
 import { monthsOf } from '../../core/database/partitions.rules.js';
+import type { RecordedTime } from '../recordings/coverage-days.repository.js';
 import { IS_AT_RISK } from '../recordings/footage-attention.repository.js';
 import { namePairsOf } from '../recordings/camera-names.repository.js';
 import { type Camera, camerasOf } from '../recordings/camera-names.rules.js';
@@ -32,12 +33,7 @@ export interface CoverageRecordingRow {
 }
 
 /** A part of a request that failed or expired without a recording. */
-export interface FailedClipRow {
-  readonly connection_id: string;
-  readonly truck_id: string;
-  readonly camera_id: string;
-  readonly start_time: Date;
-  readonly end_time: Date;
+export interface FailedClipRow extends Omit<RecordedTime, 'hauler_id'> {
   readonly reason: string | null;
 }
 
@@ -86,6 +82,22 @@ export interface FleetTruck extends Truck {
 
 const DAY_MS = 86_400_000;
 
+const keysOf = (trucks: readonly Truck[]): string[][] => [
+  trucks.map(({ connectionId }) => connectionId),
+  trucks.map(({ truckId }) => truckId),
+];
+
+/** Rows `(place integer, connection uuid, truck text, names text[])`, as JSON. */
+export const camerasJson = (cameras: readonly TruckCamera[]): string =>
+  JSON.stringify(
+    cameras.map(({ connectionId, truckId, names }, place) => ({
+      place,
+      connection: connectionId,
+      truck: truckId,
+      names,
+    })),
+  );
+
 const dayText = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
 /** The truck of the query, or every one. */
@@ -131,7 +143,7 @@ export class CoverageRepository {
            WHERE (c.hauler_id, c.id) = (s.hauler_id, s.connection_id) AND c.deleted_at IS NULL) AS is_ended
        FROM video_subscriptions s
        WHERE (connection_id, truck_id) IN (SELECT * FROM unnest($1::uuid[], $2::text[])) AND deleted_at IS NULL`,
-      [trucks.map(({ connectionId }) => connectionId), trucks.map(({ truckId }) => truckId), from, to],
+      [...keysOf(trucks), from, to],
     );
   }
 
@@ -141,7 +153,7 @@ export class CoverageRepository {
       `SELECT id, connection_id, truck_id, camera_id, start_time, end_time, created_at FROM erasures
        WHERE (connection_id, truck_id) IN (SELECT * FROM unnest($1::uuid[], $2::text[]))
          AND status IN ('running', 'done') AND start_time < $4 AND end_time > $3`,
-      [trucks.map(({ connectionId }) => connectionId), trucks.map(({ truckId }) => truckId), from, to],
+      [...keysOf(trucks), from, to],
     );
   }
 
@@ -155,7 +167,7 @@ export class CoverageRepository {
            AND part.end_time > $3 AND part.status IN ('failed', 'expired') AND part.file_removed_at IS NULL
            AND NOT EXISTS (SELECT FROM recordings WHERE (hauler_id, part_id) = (part.hauler_id, part.id))
          JOIN video_requests AS q ON (q.hauler_id, q.id) = (part.hauler_id, part.request_id)`,
-      [trucks.map(({ connectionId }) => connectionId), trucks.map(({ truckId }) => truckId), from, to],
+      [...keysOf(trucks), from, to],
     );
   }
 
@@ -214,14 +226,7 @@ export class CoverageRepository {
            = (connections.hauler_id, connection, truck, name) AND start_time < $2
          ORDER BY start_time DESC LIMIT 1) AS newest
        GROUP BY place`,
-      [
-        JSON.stringify(
-          cameras.map(({ connectionId, truckId, names }, place) => {
-            return { place, connection: connectionId, truck: truckId, names };
-          }),
-        ),
-        to,
-      ],
+      [camerasJson(cameras), to],
     );
     const times = new Map(rows.map(({ place, at }) => [place, at]));
     return cameras.map((_, i) => times.get(i));
@@ -270,15 +275,7 @@ export class CoverageRepository {
            AND r.start_time >= $5 AND r.start_time < $6
            AND r.start_time > $3::timestamptz - interval '31 days' AND r.start_time < $4 LIMIT 1)
        GROUP BY place ORDER BY place`,
-      [
-        trucks.map(({ connectionId }) => connectionId),
-        trucks.map(({ truckId }) => truckId),
-        from,
-        to,
-        ...monthsOf(start - 31 * DAY_MS, end),
-        dayText(start + DAY_MS - 1),
-        dayText(end),
-      ],
+      [...keysOf(trucks), from, to, ...monthsOf(start - 31 * DAY_MS, end), dayText(start + DAY_MS - 1), dayText(end)],
     );
     const pairs = await namePairsOf(this.database, trucks);
     const found = new Map(rows.map((row) => [row.place, row]));

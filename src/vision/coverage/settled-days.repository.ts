@@ -1,5 +1,6 @@
 import type { Sql } from '../../core/database/sql.js';
-import type { TruckCamera } from './coverage.repository.js';
+import type { TruckRow } from '../truck.js';
+import { camerasJson, type TruckCamera } from './coverage.repository.js';
 import { footageSeconds } from './footage-seconds.repository.js';
 
 const HOUR_MS = 3_600_000;
@@ -28,9 +29,6 @@ export function settledDays(
   edges: readonly number[],
 ): Promise<SettledRow[]> {
   const times = edges.map((edge) => new Date(edge).toISOString());
-  const asked = cameras.map(({ connectionId: connection, truckId: truck, names }, place) => {
-    return { place, connection, truck, names };
-  });
   return database.query<SettledRow>(
     `SELECT place, extract(epoch FROM day)::float8 * 1000 AS day, bucket - 1 AS bucket,
        stored[until] - stored[since] AS stored, coalesce(expired[until] - expired[since], 0) AS expired,
@@ -50,7 +48,7 @@ export function settledDays(
          1 + extract(epoch FROM least(($4::timestamptz[])[bucket + 1], day + interval '24 hours') - day)::integer / 3600 AS until
        ) AS hours`,
     [
-      JSON.stringify(asked),
+      camerasJson(cameras),
       times[0]?.slice(0, 10),
       new Date((edges.at(-1) ?? 0) - 1).toISOString().slice(0, 10),
       times,
@@ -60,10 +58,7 @@ export function settledDays(
 }
 
 /** A row of `coverage_days`, without its day. */
-export interface DayKey {
-  readonly hauler_id: string;
-  readonly connection_id: string;
-  readonly truck_id: string;
+export interface DayKey extends TruckRow {
   readonly camera_id: string;
 }
 

@@ -1,10 +1,8 @@
 import type { Sql } from '../../core/database/sql.js';
+import type { TruckRow } from '../truck.js';
 
 /** The time of a recording, by its camera. */
-export interface RecordedTime {
-  readonly hauler_id: string;
-  readonly connection_id: string;
-  readonly truck_id: string;
+export interface RecordedTime extends TruckRow {
   readonly camera_id: string;
   readonly start_time: Date;
   readonly end_time: Date;
