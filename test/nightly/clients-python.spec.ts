@@ -127,7 +127,7 @@ describe('the Python client and the service', () => {
       'again = client.get_sites(hauler_id="' + scene.haulerId + '", etag=answer.headers["ETag"])',
       'print(json.dumps([len(answer.body.data.sites), answer.body.data.sites[0].name != "", again.status]))',
     ];
-    expect(await runClient(sites, scene.partnerKey)).toEqual([2, true, 304]);
+    expect(await runClient(sites, scene.partnerKey)).toEqual([3, true, 304]);
     const recordings = [
       'day = {"start_time": "2026-01-31T08:00:00Z", "end_time": "2026-01-31T09:00:00Z"}',
       'answer = client.list_continuous(customer_id="ACME Hauling", truck_id="TRUCK-7", **day)',
