@@ -1,177 +1,102 @@
+import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { creations, lists, restock, searches, stock } from './account-book.js';
+import { DataSource } from 'typeorm';
+import { AccountEntity } from '../../src/accounts/account.entity.js';
+import { newAccountRow } from '../../src/accounts/account-queries.js';
+import type { CreateAccountRequest } from '../../src/contracts/account/account.api.js';
+import { createDataSourceOptions } from '../../src/core/database/data-source.js';
+import { Database } from '../../src/core/database/database.js';
+import { compare, type Contender } from './contest.js';
 import { type BenchDatabase, startDatabase } from './database.js';
-import { type Asked, type Outcome, push } from './load.js';
+import type { Asked } from './load.js';
 import { CREATE_TABLE } from './peers/accounts-table.mjs';
-import { processorMs, rssMb, startPeer, startService } from './processes.js';
-import { report, type Row } from './report.js';
-import { median, percentile } from './statistics.js';
+import { startPeer, startService } from './processes.js';
 
 const STOCK = 50_000;
-
-/** One of the two that are compared. */
-interface Contender {
-  readonly name: string;
-  readonly url: string;
-  readonly pid: number;
-  /** Where accounts end up, and under which name. */
-  readonly table: { readonly name: string; readonly column: string };
-  readonly create: { readonly path: string; readonly headers: Record<string, string> };
-  readonly list: { readonly path: string; readonly headers: Record<string, string> };
-}
-
-interface Work {
-  readonly name: string;
-  readonly connections: number;
-  readonly next: (contender: Contender) => () => Asked;
-  readonly creates?: boolean;
-}
-
-const WORKS: readonly Work[] = [
-  { name: 'create', connections: 64, next: creations, creates: true },
-  { name: 'create', connections: 8, next: creations, creates: true },
-  { name: 'search', connections: 8, next: ({ list }) => searches(list.path, STOCK) },
-  { name: 'list', connections: 8, next: ({ list }) => lists(list.path, STOCK) },
-];
-
-interface Round {
-  readonly perSecond: number;
-  readonly p50: number;
-  readonly p99: number;
-  readonly ownMicros: number;
-  readonly databaseMicros: number;
-}
+const PORTION = 1_000;
+const WORDS = 'Lone Star Green Valley River Rock North County Demolition Paving Roofing Builders Supply'.split(' ');
 
 /**
- * Accounts among 50,000 of them: (a) this service with everything on, (b) a hand-written Fastify + pg with trigrams.
- * Lists and searches are of the admin API, which is the one that has them. Arguments: rounds (5), seconds of one measurement (2).
+ * New accounts among 50,000 of them: (a) this service with everything on, (b) a hand-written Fastify + pg. Arguments: rounds (5),
+ * seconds of one measurement (2).
  */
 export async function run([rounds = '5', seconds = '2']: readonly string[]): Promise<void> {
   const database = await startDatabase();
-  await database.client.query(CREATE_TABLE);
-  const contenders = await contend(database);
-  const results = new Map<string, Round[]>();
-  for (let round = 0; round <= Number(rounds); round++) {
-    for (const work of WORKS) {
-      for (const contender of contenders) {
-        const measured = await measure(contender, work, Number(seconds), database);
-        // The first round warms both up.
-        if (round > 0) results.set(keyOf(contender, work), [...(results.get(keyOf(contender, work)) ?? []), measured]);
-      }
-    }
-  }
-  report('accounts', tableOf(contenders, results), { rounds: Object.fromEntries(results) });
-  console.log(
-    'Every account that was acknowledged is stored once; every search found its one account, every page its twenty.',
-  );
-}
-
-async function contend(database: BenchDatabase): Promise<Contender[]> {
+  const { client, url } = database;
+  await client.query(CREATE_TABLE);
   const service = await startService(database);
   const { id: haulerId } = await service.admin<{ id: string }>('POST', '/haulers', { name: 'Bench' });
-  await stock(database, haulerId, STOCK);
+  await stock(database, haulerId);
   const { key } = await service.admin<{ key: string }>('POST', '/api-keys', { haulerId, interfaces: ['account'] });
-  const peer = await startPeer('fastify-accounts.mjs', database.url);
-  return [
+  const peer = await startPeer('fastify-accounts.mjs', url);
+  const contenders: Contender[] = [
     {
-      ...service,
-      name: 'a service',
-      table: { name: 'accounts', column: 'account_name' },
-      create: {
-        path: '/platform-api/v1/accounts',
-        headers: { 'platform-api-key': key },
-      },
-      list: { path: '/admin/v1/accounts', headers: { authorization: `Bearer ${service.adminToken}` } },
+      ...{ name: 'a service', pid: service.pid, url: `${service.url}/platform-api/v1/accounts` },
+      ...{ headers: { 'platform-api-key': key }, table: 'accounts', column: 'account_name' },
     },
     {
-      ...peer,
-      name: 'b Fastify + pg',
-      table: { name: 'peer_accounts', column: 'name' },
-      create: { path: '/accounts', headers: {} },
-      list: { path: '/accounts', headers: {} },
+      ...{ name: 'b Fastify + pg', pid: peer.pid, url: `${peer.url}/accounts` },
+      ...{ headers: {}, table: 'peer_accounts', column: 'name' },
     },
   ];
-}
-
-async function measure(contender: Contender, work: Work, seconds: number, database: BenchDatabase): Promise<Round> {
-  const { name, connections, next, creates = false } = work;
-  await restock(database.client);
-  const { path, headers } = creates ? contender.create : contender.list;
-  const used = () => [processorMs(contender.pid), processorMs(database.pid)] as const;
-  const before = used();
-  const outcome = await push({
-    url: contender.url + path,
-    headers,
-    connections,
-    seconds,
-    method: creates ? 'POST' : 'GET',
-    next: next(contender),
-  });
-  const after = used();
-  const [failure] = outcome.failures;
-  if (failure !== undefined) throw new Error(`${name}: ${outcome.failures.length} failures, the first: ${failure}`);
-  if (creates) await verify(outcome, contender, connections, database.client);
-  const count = outcome.acknowledged.length;
-  const round = {
-    perSecond: count / outcome.seconds,
-    p50: median(outcome.latencies),
-    p99: percentile(outcome.latencies, 0.99),
-    ownMicros: ((after[0] - before[0]) * 1000) / count,
-    databaseMicros: ((after[1] - before[1]) * 1000) / count,
+  const contest = {
+    name: 'accounts',
+    database,
+    contenders,
+    next: creations(),
+    restore: () => restock(client),
+    stock: STOCK,
   };
-  console.log(
-    `${contender.name} ${name} ${connections}: ${Math.round(round.perSecond)}/s, p99 ${round.p99.toFixed(1)} ms`,
-  );
-  return round;
+  await compare(contest, Number(rounds), Number(seconds));
 }
 
-/** Only what was under way when the load ended may be stored without having been acknowledged. */
-async function verify({ acknowledged }: Outcome, { table }: Contender, connections: number, client: pg.Client) {
-  const { rows } = await client.query<{ name: string }>(`SELECT ${table.column} AS name FROM ${table.name}`);
-  const stored = new Set(rows.map(({ name }) => name));
-  const lost = acknowledged.filter((name) => !stored.has(name)).length;
-  const double = rows.length - stored.size;
-  const unasked = stored.size - STOCK - new Set(acknowledged).size;
-  if (lost > 0 || double > 0 || unasked < 0 || unasked > connections) {
-    throw new Error(`${lost} accounts lost, ${double} double, ${unasked} without a response`);
+/** The `n`th account of a series: a name of four words that no other one has, an address and a contact. */
+function accountOf(series: string, n: number): CreateAccountRequest {
+  const word = (k: number) => WORDS[(n * 7919 * (k + 1) + (n >> (k * 3))) % WORDS.length] ?? '';
+  return {
+    accountName: `${word(1)} ${word(2)} ${word(3)} ${series}${n}x`,
+    billingAddress: { street: `${n} Quarry Road`, city: 'Austin', state: 'TX', country: 'USA', zip: '78701-1234' },
+    primaryContact: {
+      firstName: 'Dana',
+      lastName: word(4),
+      email: `dana.${series}${n}@example.com`,
+      phone: '+1 (512) 555-0142',
+    },
+  };
+}
+
+/** The accounts that are there from the first, the same on both sides. */
+async function stock({ url, client }: BenchDatabase, haulerId: string): Promise<void> {
+  const database = new Database({ DATABASE_URL: url, DATABASE_POOL: 1 });
+  const dataSource = await new DataSource(createDataSourceOptions(database, [AccountEntity])).initialize();
+  for (let from = 0; from < STOCK; from += PORTION) {
+    const accounts = Array.from({ length: PORTION }, (_, i) => accountOf('s', from + i));
+    const numbered = accounts.map((account, i) => newAccountRow(account, haulerId, `A-S${from + i}`));
+    await dataSource.manager.insert(AccountEntity, numbered);
+    await client.query(
+      `INSERT INTO peer_accounts (name, email, address, contact)
+       SELECT a->>'accountName', a->'primaryContact'->>'email', a->'billingAddress', a->'primaryContact'
+         FROM jsonb_array_elements($1::jsonb) AS a`,
+      [JSON.stringify(accounts)],
+    );
   }
+  await database.onApplicationShutdown();
 }
 
-const keyOf = ({ name }: Contender, work: Work) => `${name} ${work.name} ${work.connections}`;
+/** Puts both sides back to their stock. */
+async function restock(client: pg.Client): Promise<void> {
+  await client.query("DELETE FROM accounts WHERE account_number NOT LIKE 'A-S%'");
+  await client.query("DELETE FROM peer_accounts WHERE name NOT LIKE '% s%x'");
+  await client.query('VACUUM ANALYZE accounts');
+  await client.query('VACUUM ANALYZE peer_accounts');
+}
 
-function tableOf(contenders: readonly Contender[], results: ReadonlyMap<string, readonly Round[]>): Row[] {
-  const head = [
-    '',
-    '',
-    'connections',
-    'a second',
-    'a ÷ it',
-    'p50 ms',
-    'p99 ms',
-    'own CPU µs',
-    'database CPU µs',
-    'RSS MB',
-  ];
-  const rows = WORKS.flatMap((work) => {
-    const own = contenders[0] === undefined ? [] : (results.get(keyOf(contenders[0], work)) ?? []);
-    return contenders.map((contender) => {
-      const all = results.get(keyOf(contender, work)) ?? [];
-      const middle = (pick: (round: Round) => number) => median(all.map(pick));
-      // Of each round, for what disturbs one contender disturbs its neighbour.
-      const ratio = median(all.map(({ perSecond }, i) => (own[i]?.perSecond ?? NaN) / perSecond));
-      return [
-        work.name,
-        contender.name,
-        work.connections,
-        Math.round(middle((round) => round.perSecond)),
-        ratio.toFixed(2),
-        middle((round) => round.p50),
-        middle((round) => round.p99),
-        middle((round) => round.ownMicros),
-        middle((round) => round.databaseMicros),
-        Math.round(rssMb(contender.pid)),
-      ];
-    });
-  });
-  return [head, ...rows];
+/** New accounts, each under a name of its own. */
+function creations(): () => Asked {
+  const series = `n${randomUUID().slice(0, 8)}`;
+  let count = 0;
+  return () => {
+    const account = accountOf(series, ++count);
+    return { name: account.accountName, body: JSON.stringify(account) };
+  };
 }

@@ -2,12 +2,9 @@
 declare module 'autocannon' {
   /** One connection. */
   export interface Client {
-    on(event: 'response', listener: (status: number, bytes: number, milliseconds: number) => void): void;
+    on(event: 'response', listener: (status: number) => void): void;
     /** Called for every request; what it gives goes out as it is. */
     getRequestBuffer(): Buffer;
-    readonly requestIterator: {
-      readonly currentRequest: { onResponse: ((status: number, body: string) => void) | undefined };
-    };
   }
   export interface Options {
     url: string;
@@ -17,10 +14,8 @@ declare module 'autocannon' {
     setupClient(client: Client): void;
   }
   export interface Result {
-    readonly duration: number;
     readonly errors: number;
     readonly timeouts: number;
-    readonly resets: number;
   }
   export default function autocannon(options: Options): Promise<Result>;
 }

@@ -15,35 +15,19 @@ export interface BenchDatabase {
   readonly folder: string;
 }
 
-/**
- * The embedded PostgreSQL as the service runs it, fsync on, in a folder of its own; migrated. With `countsStatements` it
- * has the extension pg_stat_statements.
- */
-export async function startDatabase({ countsStatements = false } = {}): Promise<BenchDatabase> {
+/** The embedded PostgreSQL as the service runs it, fsync on, in a folder of its own; migrated. */
+export async function startDatabase(): Promise<BenchDatabase> {
   const folder = mkdtempSync(join(tmpdir(), 'haulbridge-bench-'));
   atEnd(() => rmSync(folder, { recursive: true, force: true }));
   const log = { debug: () => undefined, info: () => undefined, warn: (message: string) => console.error(message) };
-  const options = { dataDir: folder, log, maxConnections: 200 };
-  if (countsStatements) await preloadStatements(options);
-  const { url, stop } = await startEmbeddedPostgres(options);
+  const { url, stop } = await startEmbeddedPostgres({ dataDir: folder, log, maxConnections: 200 });
   atEnd(stop);
   await migrate(url);
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   atEnd(() => client.end());
-  if (countsStatements) await client.query('CREATE EXTENSION pg_stat_statements');
   const { rows } = await client.query<{ pid: string }>(
     `SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1) AS pid`,
   );
   return { url, pid: Number(rows[0]?.pid), client, folder };
-}
-
-/** The server loads the library of pg_stat_statements only at its next start. */
-async function preloadStatements(options: Parameters<typeof startEmbeddedPostgres>[0]): Promise<void> {
-  const { url, stop } = await startEmbeddedPostgres(options);
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query("ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements'");
-  await client.end();
-  await stop();
 }

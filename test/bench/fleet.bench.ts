@@ -14,8 +14,6 @@ const FEW_RECORDINGS = 10_000;
 const IDLE_INSTANCES = 5;
 const AT_ONCE = 10;
 const ENV = { SIDES: 'platform', OUTBOUND_ALLOW_PRIVATE: 'true' };
-/** Statements listed under the table, the most expensive first. */
-const LISTED_STATEMENTS = 8;
 
 interface Case {
   readonly title: string;
@@ -53,19 +51,17 @@ export async function run([
     { ...few, title: `${recordings} stored`, storedBefore: Number(recordings) },
     { ...few, title: 'three instances', instances: 3 },
   ];
-  const rows: Row[] = [
-    ['case', 'chunks/s', 'service µs', 'database µs', 'statements', 'commits', 'peak RSS MB', 'fetched twice'],
-  ];
+  const rows: Row[] = [['case', 'chunks/s', 'service µs', 'database µs', 'commits', 'peak RSS MB', 'fetched twice']];
   for (const [i, one] of cases.entries()) if (isWanted(i + 1)) rows.push(await measure(one, Number(seconds)));
   if (rows.length > 1) report(only === undefined ? 'fleet' : `fleet-${only}`, rows);
   if (isWanted(cases.length + 1)) {
     const idle = await measureIdle(Number(connections));
-    report('fleet-idle', [['idle', 'share of a core', 'of it the database', 'statements/s'], idle]);
+    report('fleet-idle', [['idle', 'share of a core', 'of it the database'], idle]);
   }
 }
 
 async function measure({ title, connections, storedBefore, instances }: Case, seconds: number): Promise<Row> {
-  const database = await startDatabase({ countsStatements: true });
+  const database = await startDatabase();
   const { url } = await startPeer('fleet.mjs', String(FILE_BYTES));
   const services: Service[] = [];
   for (let i = 0; i < instances; i++) services.push(await startService(database, ENV));
@@ -74,23 +70,19 @@ async function measure({ title, connections, storedBefore, instances }: Case, se
   await follow(services[0]!, database);
   await untilListed(database);
   await delay(WARM_UP_MS);
-  await database.client.query('SELECT pg_stat_statements_reset()');
   const before = await look(database, services);
   await delay(seconds * 1_000);
   const after = await look(database, services);
   const chunks = after.chunks - before.chunks;
-  const statements = await statementsOf(database);
   for (const service of services) await service.stop();
   const { repeated } = (await (await fetch(`${url}/requests`)).json()) as { repeated: number };
   if (chunks === 0) throw new Error(`${title}: nothing was stored`);
   const perChunk = (figure: 'serviceMs' | 'databaseMs') => ((after[figure] - before[figure]) * 1_000) / chunks;
-  listStatements(title, statements, chunks);
   return [
     title,
     (chunks * 1_000) / (after.at - before.at),
     perChunk('serviceMs'),
     perChunk('databaseMs'),
-    callsOf(statements) / chunks,
     (after.commits - before.commits) / chunks,
     after.peakMb,
     repeated,
@@ -111,33 +103,6 @@ async function look(database: BenchDatabase, services: readonly Service[]): Prom
     databaseMs: processorMs(database.pid),
     peakMb: Math.round(Math.max(...services.map(({ pid }) => peakRssMb(pid)))),
   };
-}
-
-interface Statement {
-  readonly query: string;
-  readonly calls: string;
-  readonly ms: number;
-}
-
-/** The statements of the services since the last reset, the most expensive first. */
-async function statementsOf({ client }: BenchDatabase): Promise<Statement[]> {
-  const { rows } = await client.query<Statement>(
-    `SELECT regexp_replace(query, '\\s+', ' ', 'g') AS query, calls, total_exec_time + total_plan_time AS ms
-     FROM pg_stat_statements WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
-       AND query NOT LIKE '%pg_stat_%' ORDER BY ms DESC`,
-  );
-  return rows;
-}
-
-const callsOf = (statements: readonly Statement[]) => statements.reduce((sum, { calls }) => sum + Number(calls), 0);
-
-function listStatements(title: string, statements: readonly Statement[], chunks: number): void {
-  console.log(`${title}: executed per chunk, microseconds and calls`);
-  for (const { query, calls, ms } of statements.slice(0, LISTED_STATEMENTS)) {
-    console.log(
-      `${((ms * 1_000) / chunks).toFixed(0).padStart(6)} ${(Number(calls) / chunks).toFixed(2)}  ${query.slice(0, 120)}`,
-    );
-  }
 }
 
 /** Through the API, because a stored key is sealed for its own connection. */
@@ -199,17 +164,15 @@ async function untilListed({ client }: BenchDatabase): Promise<void> {
 }
 
 async function measureIdle(connections: number): Promise<Row> {
-  const database = await startDatabase({ countsStatements: true });
+  const database = await startDatabase();
   const { url } = await startPeer('fleet.mjs', String(FILE_BYTES));
   const services: Service[] = [];
   for (let i = 0; i < IDLE_INSTANCES; i++) services.push(await startService(database, ENV));
   await addConnections(services[0]!, url, connections);
   await delay(WARM_UP_MS);
-  await database.client.query('SELECT pg_stat_statements_reset()');
   const before = await look(database, services);
   await delay(IDLE_MS);
   const after = await look(database, services);
-  const statements = await statementsOf(database);
   for (const service of services) await service.stop();
   const ms = after.at - before.at;
   const databaseMs = after.databaseMs - before.databaseMs;
@@ -217,6 +180,5 @@ async function measureIdle(connections: number): Promise<Row> {
     `${IDLE_INSTANCES} instances, ${connections} connections`,
     (after.serviceMs - before.serviceMs + databaseMs) / ms,
     databaseMs / ms,
-    (callsOf(statements) * 1_000) / ms,
   ];
 }

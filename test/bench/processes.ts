@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { atEnd } from './cleanup.js';
 import type { BenchDatabase } from './database.js';
@@ -20,17 +20,15 @@ export interface Service {
 
 const ADMIN_TOKEN = 'bench-admin-token-of-this-run';
 
-/** The service as it is built in `root`, in production mode over the benchmark's database; its log goes to a file, as in production. */
+/** The built service in production mode over the benchmark's database; its log goes to a file, as in production. */
 export async function startService(
   database: Pick<BenchDatabase, 'url' | 'folder'>,
   env: Record<string, string> = {},
-  nodeOptions: readonly string[] = [],
-  root: string = ROOT,
 ): Promise<Service> {
   const log = join(database.folder, `service-${Date.now()}.log`);
   const out = openSync(log, 'w');
-  const child = spawn(process.execPath, [...nodeOptions, 'dist/src/main.js'], {
-    cwd: root,
+  const child = spawn(process.execPath, ['dist/src/main.js'], {
+    cwd: ROOT,
     env: {
       PATH: process.env['PATH'],
       NODE_ENV: 'production',
@@ -126,14 +124,9 @@ export function rssMb(pid: number): number {
   return kilobytes.reduce((sum, each) => sum + each, 0) / 1024;
 }
 
-/** The highest resident set in MB of a process alone, since `forgetPeak`. */
+/** The highest resident set in MB of a process alone. */
 export function peakRssMb(pid: number): number {
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
-}
-
-/** From now on the highest resident set is that of now. */
-export function forgetPeak(pid: number): void {
-  writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }
 
 function childrenOf(pid: number): string[] {

@@ -22,8 +22,8 @@ function machine(): object {
   return { cores: availableParallelism(), memoryGiB, node: version, load: loadavg()[0], at: new Date().toISOString() };
 }
 
-/** A table for people; also that of a Markdown document. */
-export function printTable(rows: readonly Row[]): void {
+/** A table for people. */
+function printTable(rows: readonly Row[]): void {
   const texts = rows.map((row) => row.map((cell) => (typeof cell === 'number' ? shownNumber(cell) : cell)));
   const widths = (texts[0] ?? []).map((_, i) => Math.max(...texts.map((row) => row[i]?.length ?? 0)));
   for (const [i, row] of texts.entries()) {

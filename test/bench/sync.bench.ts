@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SyncRun } from '../../src/contracts/admin/sync-runs.routes.js';
 import { type BenchDatabase, startDatabase } from './database.js';
-import { processorMs, rssMb, type Service, startPeer, startService } from './processes.js';
+import { processorMs, type Service, startPeer, startService } from './processes.js';
 import { report, type Row } from './report.js';
 import { median } from './statistics.js';
 import { copyAnswer } from './sync-floor.js';
@@ -15,21 +15,17 @@ interface Measured {
   readonly ms: number;
   /** Of the service (of the floor: of this process) and of PostgreSQL; what else runs on the machine hardly matters to it. */
   readonly processorMs: number;
-  /** Growth of the service's resident set at its highest. */
-  readonly rssMb: number;
-  /** The longest that the service's event loop was held. */
-  readonly heldMs: number;
 }
 
-type Step = 'floor' | 'first' | 'the same bytes' | 'the same data' | '1 % changed';
+type Step = 'floor' | 'first' | 'the same bytes' | 'the same data';
 
 /**
- * First, unchanged and slightly changed synchronisation beside the floor: `JSON.parse` of the same body and COPY of the
+ * First and unchanged synchronisation beside the floor: `JSON.parse` of the same body and COPY of the
  * same rows into the same indexed tables. Arguments: numbers of materials, 100,000 if none. Each is the median of three.
  */
 export async function run(sizes: readonly string[]): Promise<void> {
   const database = await startDatabase();
-  const rows: Row[] = [['materials', 'MB', 'run', 'ms', '× floor', '× first', 'CPU ms', 'RSS +MB', 'loop held ms']];
+  const rows: Row[] = [['materials', 'MB', 'run', 'ms', '× floor', '× first', 'CPU ms']];
   for (const size of sizes.length === 0 ? USUAL_SIZES : sizes)
     rows.push(...(await measureSize(database, Number(size))));
   report('sync', rows);
@@ -53,8 +49,6 @@ async function measureSize(database: BenchDatabase, materials: number): Promise<
     of(step, 'ms') / of('floor', 'ms'),
     of(step, 'ms') / of('first', 'ms'),
     of(step, 'processorMs'),
-    Math.max(...rounds.map((round) => round[step].rssMb)),
-    Math.max(...rounds.map((round) => round[step].heldMs)),
   ]);
 }
 
@@ -76,13 +70,11 @@ class Bench {
   async round(): Promise<Record<Step, Measured>> {
     const floor = await this.floor();
     await this.connect();
-    const changed = Math.ceil(this.materials / 100);
     return {
       floor,
       first: await this.measure({ created: this.materials }),
       'the same bytes': await this.measure({ unchanged: this.materials }),
       'the same data': await this.measure({ unchanged: this.materials }, '/reworded'),
-      '1 % changed': await this.measure({ updated: changed }, `/changed/${changed}`),
     };
   }
 
@@ -94,40 +86,27 @@ class Bench {
     await copyAnswer(client, body);
     const figures = spent();
     await client.query('TRUNCATE sites, kiosks, materials');
-    return { ...figures, rssMb: 0, heldMs: 0 };
+    return figures;
   }
 
   /** The last run of the connection, which must have done just this to the materials. */
   private async measure(expected: Partial<SyncRun['counts']['materials']>, before?: string): Promise<Measured> {
     if (before !== undefined) await fetch(this.partnerUrl + before, { method: 'PUT' });
-    const { pid } = this.service;
-    await this.longestHold();
-    const rssBefore = rssMb(pid);
-    let highest = rssBefore;
-    const sample = setInterval(() => (highest = Math.max(highest, rssMb(pid))), 10);
-    const spent = this.spent(pid);
+    const spent = this.spent(this.service.pid);
     const run = await this.synchronise();
     const figures = spent();
-    clearInterval(sample);
     const counts = run.counts.materials;
     for (const [name, count] of Object.entries(expected)) {
       if (counts[name as keyof typeof counts] !== count) throw new Error(`not ${name}: ${JSON.stringify(counts)}`);
     }
-    return { ...figures, rssMb: highest - rssBefore, heldMs: await this.longestHold() };
+    return figures;
   }
 
-  private spent(pid: number): () => Pick<Measured, 'ms' | 'processorMs'> {
+  private spent(pid: number): () => Measured {
     const processors = () => processorMs(pid) + processorMs(this.database.pid);
     const before = processors();
     const begun = performance.now();
     return () => ({ ms: performance.now() - begun, processorMs: processors() - before });
-  }
-
-  /** In milliseconds, since it was last asked for. */
-  private async longestHold(): Promise<number> {
-    const headers = { authorization: `Bearer ${this.service.adminToken}` };
-    const text = await (await fetch(`${this.service.url}/metrics`, { headers })).text();
-    return Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)?.[1]) * 1000;
   }
 
   private async connect(): Promise<void> {

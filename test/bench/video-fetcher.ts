@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { BenchDatabase } from './database.js';
 import { collectGarbage } from './load.js';
-import { forgetPeak, peakRssMb, processorMs, type Service } from './processes.js';
+import { processorMs, type Service } from './processes.js';
 
 const LOOK_MS = 20;
 
@@ -45,29 +45,25 @@ export class VideoFetcher {
   ) {}
 
   /** Measures from the start of the subscriptions until the last video is stored, then checks all of them. */
-  async follow(truckId: string, videos: number, bytes: number) {
+  async follow(videos: number, bytes: number): Promise<Measured & { readonly sums: Sums }> {
     const connections = await this.connect();
     await this.settle();
-    const { pid } = this.service;
-    const processors = () => processorMs(pid) + processorMs(this.database.pid);
-    forgetPeak(pid);
-    const [rssBeforeMb, spent, begun] = [peakRssMb(pid), processors(), performance.now()];
+    const processors = () => processorMs(this.service.pid) + processorMs(this.database.pid);
+    const [spent, begun] = [processors(), performance.now()];
     const startTime = new Date(Date.now() - 13 * 3_600_000).toISOString();
     const subscriptions = await Promise.all(
       connections.map((connectionId) =>
-        this.service.admin<{ id: string }>('POST', '/video-subscriptions', { connectionId, truckId, startTime }),
+        this.service.admin<{ id: string }>('POST', '/video-subscriptions', {
+          connectionId,
+          truckId: 'TRUCK-7',
+          startTime,
+        }),
       ),
     );
     while ((await this.storedBy(connections)) < videos) await delay(LOOK_MS);
-    const figures = {
-      ms: performance.now() - begun,
-      processorMs: processors() - spent,
-      rssBeforeMb,
-      rssGrowthMb: peakRssMb(pid) - rssBeforeMb,
-    };
+    const figures = { ms: performance.now() - begun, processorMs: processors() - spent };
     for (const { id } of subscriptions) await this.service.call('DELETE', `/video-subscriptions/${id}`);
-    const sums = await this.check(connections, videos, bytes);
-    return { ...figures, sums };
+    return { ...figures, sums: await this.check(connections, videos, bytes) };
   }
 
   /** The same videos with curl; with `safe` it also syncs them and computes their SHA-256. */

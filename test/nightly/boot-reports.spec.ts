@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { startTestApp, type TestApp } from '../support/app.js';
-import { runToEnd } from '../support/boot-process.js';
+import { startService } from '../support/built-service.js';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.js';
-import { held } from '../support/held.js';
-import { startServiceProcess } from '../support/service-process.js';
+import { fromSource } from '../support/from-source.js';
+import { held, heldChild } from '../support/held.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { testServer } from '../support/test-run.js';
 
@@ -20,6 +20,22 @@ const SECRETS = { ADMIN_TOKEN: 'test-admin-token-0123456789', SECRETS_KEY: '5a'.
 let database: TestDatabase;
 beforeAll(async () => void (database = await createTestDatabase()));
 afterAll(() => database.drop());
+
+/** Runs a source with these variables alone, and waits for its end. The shell runs the command `first` before. */
+async function runToEnd(program: string, variables: Readonly<Record<string, string>>, first = ':') {
+  const command = [process.execPath, ...fromSource(program)];
+  const child = spawn('sh', ['-c', `${first} && exec "$@"`, 'sh', ...command], {
+    env: { PATH: process.env['PATH'], ...variables },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  // An embedded server would outlive a kill.
+  heldChild(child, 'SIGTERM');
+  let [out, err] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, out, err };
+}
 
 /** The address of the test database with other parts. */
 function elsewhere(parts: Partial<Record<'hostname' | 'port' | 'username' | 'pathname', string>>): string {
@@ -104,52 +120,49 @@ interface Line {
 
 const WARN = 40;
 
-let service: TestApp;
-beforeAll(async () => void (service = await startTestApp()));
-afterAll(() => service.close());
-
 const linesOf = (text: string): Line[] =>
   text.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as Line] : []));
 
 test('missing migrations are reported at the start, without the errors that follow from them', async () => {
   const empty = await createTestDatabase({ migrated: false });
-  const variables = { DATABASE_URL: empty.url, MIGRATE_ON_START: 'false', LOG_LEVEL: 'warn' };
-  const { child, url, output, ended } = await startServiceProcess(service.env, variables);
+  const service = await startService({ databaseUrl: empty.url, env: { MIGRATE_ON_START: 'false' } });
   const missing = /^MIGRATE_ON_START: \d\d migrations are missing: run npm run migrate\. Until then calls fail\.$/;
   await eventually(() =>
-    expect(linesOf(output())).toContainEqual(
+    expect(linesOf(service.output())).toContainEqual(
       expect.objectContaining({ level: WARN, msg: expect.stringMatching(missing) }),
     ),
   );
-  expect((await fetch(`${url}/health/ready`)).status).toBe(503);
-  expect(linesOf(output()).filter(({ msg }) => msg.includes('STORAGE_URL'))).toEqual([]);
-  child.kill('SIGTERM');
-  expect(await ended).toBe(0);
+  expect((await fetch(`${service.url}/health/ready`)).status).toBe(503);
+  expect(linesOf(service.output()).filter(({ msg }) => msg.includes('STORAGE_URL'))).toEqual([]);
+  expect(await service.end()).toBe(0);
   await empty.drop();
 });
 
 describe('a rejection that nothing handles', () => {
   // The signal drops a promise, as a fault of the service would.
   const drop = encodeURIComponent(`process.on('SIGUSR2', () => Promise.reject(new Error('dropped')))`);
-  const variables = { LOG_LEVEL: 'info', NODE_OPTIONS: `--import=data:text/javascript,${drop}` };
+  const start = (env: Record<string, string> = {}) =>
+    startService({
+      databaseUrl: database.url,
+      env: { LOG_LEVEL: 'info', ...env },
+      nodeOptions: [`--import=data:text/javascript,${drop}`],
+    });
   const dropped = (output: string) =>
     linesOf(output).filter(({ msg }) => msg === 'a rejection without a handler').length;
 
   test('is logged, and the service goes on', async () => {
-    const { child, url, output, ended } = await startServiceProcess(service.env, variables);
-    child.kill('SIGUSR2');
-    await eventually(() => expect(dropped(output())).toBe(1));
-    expect((await fetch(`${url}/health/live`)).status).toBe(200);
-    child.kill('SIGTERM');
-    expect(await ended).toBe(0);
+    const service = await start();
+    service.child.kill('SIGUSR2');
+    await eventually(() => expect(dropped(service.output())).toBe(1));
+    expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
+    expect(await service.end()).toBe(0);
   });
 
   test('is logged, and in production the service stops as after SIGTERM, with the exit code 1', async () => {
-    const production = { ...variables, NODE_ENV: 'production', PUBLIC_URL: 'https://haulbridge.example' };
-    const { child, output, ended } = await startServiceProcess(service.env, production);
-    child.kill('SIGUSR2');
-    expect(await ended).toBe(1);
-    expect(dropped(output())).toBe(1);
-    expect(linesOf(output()).map(({ msg }) => msg)).toEqual(expect.arrayContaining(['stopping', 'stopped']));
+    const production = { NODE_ENV: 'production', PUBLIC_URL: 'https://haulbridge.example' };
+    const service = await start(production);
+    expect(await service.end('SIGUSR2')).toBe(1);
+    expect(dropped(service.output())).toBe(1);
+    expect(linesOf(service.output()).map(({ msg }) => msg)).toEqual(expect.arrayContaining(['stopping', 'stopped']));
   });
 });

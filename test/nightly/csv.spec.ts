@@ -4,13 +4,12 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { insertTickets, withoutTable } from '../support/rows.js';
 import { ScaleHouse } from '../support/scale-house.js';
 
 let service: TestApp;
-let house: ScaleHouse;
 beforeAll(async () => {
   service = await startTestApp();
-  house = await ScaleHouse.open(service);
 });
 const requests: ClientRequest[] = [];
 afterAll(async () => {
@@ -30,17 +29,6 @@ async function open(path: string): Promise<IncomingMessage> {
   requests.push(request);
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   return response.pause();
-}
-
-/** Tickets of some megabytes, so that they do not fit into the buffers of a connection. */
-async function fill(haulerId: string, count: number): Promise<void> {
-  await service.dataSource.query(
-    `INSERT INTO tickets (id, hauler_id, site_id, materials, custom_fields, inbound_number, inbound_updated_at, revision,
-       contents_version, created_at, updated_at)
-     SELECT uuidv7(interval '-1 hour' + n * interval '1 ms'), $1, $2, $3, $4, 'FILL-' || n, now(), 1, now(), now(), now()
-       FROM generate_series(1, $5::int) AS n`,
-    [haulerId, house.siteId, JSON.stringify([house.material()]), JSON.stringify({ note: 'x'.repeat(2_000) }), count],
-  );
 }
 
 describe('Accept: text/csv', () => {
@@ -93,18 +81,16 @@ describe('a long list', () => {
   let long: ScaleHouse;
   beforeAll(async () => {
     long = await ScaleHouse.open(service);
-    await fill(long.haulerId, COUNT);
+    // Some megabytes, so that they do not fit into the buffers of a connection.
+    await insertTickets(service, long, [long.material({ name: 'x'.repeat(2_000) })], COUNT);
   });
 
   test('breaks off when an error happens in the middle, so that no short file looks complete', async () => {
     const response = await open(`/tickets?haulerId=${long.haulerId}`);
     expect(response.statusCode).toBe(200);
-    await service.dataSource.query('ALTER TABLE tickets RENAME TO tickets_away');
-    try {
+    await withoutTable(service, 'tickets', async () => {
       await expect(text(response)).rejects.toThrow('aborted');
       expect(response.complete).toBe(false);
-    } finally {
-      await service.dataSource.query('ALTER TABLE tickets_away RENAME TO tickets');
-    }
+    });
   });
 });

@@ -1,7 +1,8 @@
 import { execFileSync, spawnSync, type SpawnSyncReturns } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { VARIABLES } from '../../src/core/config/variables.js';
 import { serviceVersion } from '../../src/core/config/version.js';
 import { freePort } from '../support/free-port.js';
 import { requiredProgram } from '../support/programs.js';
@@ -89,4 +90,41 @@ test('the commands of the failover guide make the files of the other machines as
       expect(readFileSync(join(folder, machine, file), 'utf8')).toBe(
         ofMachine(read(`deploy/failover/${file}`), machine),
       );
+});
+
+/** The variables that an example sets, without `_FILE`. */
+const variablesIn = (text: string, form: RegExp): string[] =>
+  [...text.matchAll(form)].map(([, name = '']) => name.replace(/_FILE$/, ''));
+
+test.each([
+  ['deploy/kubernetes/kustomization.yaml', /^ +- ([A-Z_]+)=/gm],
+  ['deploy/kubernetes/deployment.yaml', /- name: ([A-Z_]+)$/gm],
+  ['deploy/kubernetes/migrate.yaml', /- name: ([A-Z_]+)$/gm],
+  ['deploy/systemd/haulbridge.service', /(?:^Environment=| )([A-Z_]{4,})=/gm],
+])('%s sets variables that the service knows', (file, form) => {
+  const known = [...Object.keys(VARIABLES), 'NODE_ENV'];
+  const names = variablesIn(read(file), form);
+  expect(names.length).toBeGreaterThan(2);
+  expect(names.filter((name) => !known.includes(name))).toEqual([]);
+});
+
+test('the secrets in .env are neither committed nor sent to the build of the image', () => {
+  for (const line of ['.env', '.env.*']) expect(read('.gitignore').split('\n')).toContain(line);
+  const sent = read('.dockerignore').split('\n');
+  expect(sent).toContain('*');
+  expect(sent.filter((line) => line.startsWith('!.'))).toEqual(['!.npmrc']);
+});
+
+test('the image is built without optional packages: the bundle has none of them', () => {
+  const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { optional?: boolean }> };
+  const optional = Object.keys(packages).filter((path) => packages[path]?.optional === true);
+  expect(optional.length).toBeGreaterThan(1);
+  const bundled = globSync('dist/{src,conformance}/**/*.{js,mjs}', { cwd: ROOT }).map(read).join('\n');
+  expect(optional.filter((path) => bundled.includes(`// ${path}/`))).toEqual([]);
+});
+
+test('the unit of systemd starts the Node.js of the packages', () => {
+  expect(read('deploy/systemd/haulbridge.service')).toContain(
+    'ExecStart=/opt/haulbridge/node_modules/.bin/node dist/src',
+  );
 });

@@ -1,9 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import type { WebhookEndpoint } from '../../src/contracts/admin/webhooks.routes.js';
-import { TicketWriter } from '../../src/scale/ticket-writer.js';
 import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
@@ -159,30 +158,6 @@ describe('no push and no account waits for (decisions 67, 73)', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(Math.max(...answers.map(({ ms }) => ms))).toBeLessThan(1_500);
   }, 60_000);
-
-  test('an account with a key at the same time, with two connections in the pool', async () => {
-    await start(2);
-    await delay(5_000);
-    const answers = await Promise.all([newAccount(), newAccount({ 'Idempotency-Key': 'own' })]);
-    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-  }, 30_000);
-});
-
-test('a push that is refused, and one of a repeated flow, leave the others of their batch on the fast path (decision 67)', async () => {
-  await start(10);
-  const slow = jest.spyOn(TicketWriter.prototype, 'write');
-  const unknown = house.ticket({ ...flow('UNKNOWN'), materials: [house.material({ id: randomUUID() })] });
-  const answers = await Promise.all([
-    ...Array.from({ length: 20 }, () => newPush()),
-    house.push(unknown),
-    house.push(house.ticket(flow('TWICE', '2026-01-31T08:30:00Z'))),
-    house.push(house.ticket(flow('TWICE', '2026-01-31T08:31:00Z'))),
-  ]);
-  expect(answers.map(({ status }) => status)).toEqual([...Array.from({ length: 20 }, () => 200), 422, 200, 200]);
-  const written = slow.mock.calls.flatMap(([submissions]) => submissions.map(({ push }) => push.flows.inbound));
-  slow.mockRestore();
-  expect(new Set(written.map((inbound) => inbound?.ticketNumber))).toEqual(new Set(['UNKNOWN', 'TWICE']));
-  expect(written).toHaveLength(2);
 });
 
 test('a body that the queue could never take is 413, and not 503 for ever', async () => {

@@ -20,25 +20,16 @@ export class CatalogFixture {
     return id;
   }
 
-  async kiosk(haulerId: string, siteId: string, { id = String(randomUUID()) } = {}): Promise<string> {
-    await this.database.query(
-      `INSERT INTO kiosks (id, hauler_id, external_id, site_external_id, name)
-       VALUES ($1, $2, $3, $4, 'Kiosk')`,
-      [uuidv7(), haulerId, id, siteId],
-    );
-    return id;
-  }
-
   async material(
     haulerId: string,
-    parent: { readonly siteId?: string; readonly kioskId?: string },
+    { siteId }: { readonly siteId: string },
     { id = String(randomUUID()), active = true } = {},
   ): Promise<string> {
     await this.database.query(
       `INSERT INTO materials
-         (id, hauler_id, external_id, active, site_ids, kiosk_ids, material_type, measure_unit)
-       VALUES ($1, $2, $3, $4, $5, $6, 'Debris', 'Ton')`,
-      [uuidv7(), haulerId, id, active, parent.siteId && [parent.siteId], parent.kioskId && [parent.kioskId]],
+         (id, hauler_id, external_id, active, site_ids, material_type, measure_unit)
+       VALUES ($1, $2, $3, $4, $5, 'Debris', 'Ton')`,
+      [uuidv7(), haulerId, id, active, [siteId]],
     );
     return id;
   }

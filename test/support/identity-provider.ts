@@ -130,10 +130,6 @@ export class FormBrowser {
     return this.jarOf(new URL(address)).get(name);
   }
 
-  setCookie(address: string, name: string, value: string): void {
-    this.jarOf(new URL(address)).set(name, value);
-  }
-
   names(address: string): string[] {
     return [...this.jarOf(new URL(address)).keys()];
   }

@@ -1,5 +1,5 @@
 // Calls on many connections, as fast as they are answered, until the process ends. In a process of its own, so that its
-// load does not delay what the test measures. Argument: a JSON array of `LoudCaller`, see loud-calls.ts.
+// load does not delay what the test measures. Argument: a JSON array of `LoudCaller`, see nightly/loud-hauler.
 import { Agent, request } from 'node:http';
 
 const MIB = 1024 * 1024;
@@ -17,31 +17,24 @@ const materials = (length, id, more) => Array.from({ length }, () => material(id
 
 /** Bodies of less than 1 MiB, each with the same place for a number. */
 const KINDS = {
-  small: (caller) => ticket(caller),
-  bulk: (caller) => ticket(caller, { bulk: 'x'.repeat(MIB - 2_000) }),
   materials: (caller) => ticket(caller, { materials: materials(1_000, caller.materialId, { name: 'n'.repeat(255) }) }),
-  fields: (caller) => ticket(caller, { extra: Array.from({ length: 50_000 }, (_, i) => ({ field: i })) }),
   refused: (caller) => ticket(caller, { materials: materials(9_000, caller.materialId, { quantity: 'x' }) }),
-  medium: (caller) => ticket(caller, { materials: materials(100, caller.materialId, { quantity: 'x' }) }),
-  unknown: (caller) => ticket(caller, { siteId: caller.materialId, materials: materials(1_000, caller.siteId) }),
   account: () => ({ accountName: 'NUMBER----------', bulk: 'x'.repeat(MIB - 2_000) }),
-  read: () => undefined,
 };
 
 function start(caller, index) {
   const { url, path, headers, connections, kind, keyed } = caller;
   const { hostname: host, port } = new URL(url);
-  const template = Buffer.from(JSON.stringify(KINDS[kind](caller)) ?? '');
+  const template = Buffer.from(JSON.stringify(KINDS[kind](caller)));
   const place = template.indexOf('NUMBER----------');
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
-  const method = kind === 'read' ? 'GET' : 'POST';
-  const fixed = { ...headers, ...(method === 'GET' ? {} : { 'content-type': 'application/json' }) };
+  const fixed = { ...headers, 'content-type': 'application/json' };
   const push = () => {
     const body = Buffer.from(template);
     const number = `${process.pid}-${index}-${++sent}`;
-    if (place >= 0) body.write(number.padEnd(16, '-').slice(0, 16), place);
+    body.write(number.padEnd(16, '-').slice(0, 16), place);
     const own = { 'content-length': body.length, ...(keyed ? { 'idempotency-key': number } : {}) };
-    const call = request({ agent, host, port, path, method, headers: { ...fixed, ...own } }, (response) => {
+    const call = request({ agent, host, port, path, method: 'POST', headers: { ...fixed, ...own } }, (response) => {
       const { statusCode } = response;
       response.resume().once('close', () => {
         counts[statusCode] = (counts[statusCode] ?? 0) + 1;

@@ -180,23 +180,16 @@ export async function readPoll(app: TestApp): Promise<PollRow> {
 
 interface PartTimes {
   readonly status: string;
-  readonly polls: number;
   /** Seconds. */
   readonly fromSubmitToPoll: number;
   readonly toDeadline: number;
-  readonly toDue: number;
-  readonly wasJustPolled: boolean;
 }
 
-/** Times of the clip of this id, or of the only one. */
-export async function readPart(app: TestApp, requestId: string | null = null): Promise<PartTimes> {
+/** Times of the only clip. */
+export async function readPart(app: TestApp): Promise<PartTimes> {
   const rows = await app.dataSource.query<PartTimes[]>(
-    `SELECT status, polls, extract(epoch FROM next_poll_at - submitted_at)::float8 AS "fromSubmitToPoll",
-       extract(epoch FROM deadline_at - now())::float8 AS "toDeadline",
-       extract(epoch FROM due_at - now())::float8 AS "toDue",
-       polled_individually_at > now() - interval '1 minute' AS "wasJustPolled"
-     FROM video_request_parts WHERE $1::text IS NULL OR partner_request_id = $1`,
-    [requestId],
+    `SELECT status, extract(epoch FROM next_poll_at - submitted_at)::float8 AS "fromSubmitToPoll",
+       extract(epoch FROM deadline_at - now())::float8 AS "toDeadline" FROM video_request_parts`,
   );
   return theOnly(rows, 'clips');
 }
@@ -353,13 +346,6 @@ export async function connectionRow({ dataSource }: Pick<TestApp, 'dataSource'>,
   );
   if (row === undefined) throw new Error(`there is no connection ${id}`);
   return row;
-}
-
-/** The catalog of a hauler as it is stored, with all times, to be compared with itself later. */
-export async function catalogRows({ dataSource }: TestApp, haulerId: string): Promise<Record<string, unknown[]>> {
-  const of = (table: string) =>
-    dataSource.query<unknown[]>(`SELECT * FROM ${table} WHERE hauler_id = $1 ORDER BY external_id`, [haulerId]);
-  return { sites: await of('sites'), kiosks: await of('kiosks'), materials: await of('materials') };
 }
 
 /** The number of sessions that wait for an advisory lock of this one. */
@@ -827,27 +813,6 @@ export async function readLinks(app: TestApp, connectionId: string): Promise<(st
 
 export type HostedTable = 'reference_recordings' | 'reference_clips';
 
-export const hostedIds = async ({ dataSource }: TestApp, table: HostedTable): Promise<string[]> =>
-  (await dataSource.query<{ id: string }[]>(`SELECT id FROM ${table}`)).map(({ id }) => id);
-
-/** Commits of this table take so long, and no timeout cancels them, like those of a server with a slow disk. */
-export const slowCommits = ({ dataSource }: TestApp, table: HostedTable, seconds: number): Promise<unknown> =>
-  dataSource.query(`
-    CREATE FUNCTION slow_${table}() RETURNS trigger LANGUAGE plpgsql AS $$
-    DECLARE ends timestamptz := clock_timestamp() + interval '${seconds} s';
-    BEGIN
-      PERFORM pg_sleep(${seconds});
-      RETURN NULL;
-    EXCEPTION WHEN query_canceled THEN
-      PERFORM pg_sleep(extract(epoch FROM ends - clock_timestamp()));
-      RETURN NULL;
-    END $$;
-    CREATE CONSTRAINT TRIGGER slow_commit AFTER INSERT ON ${table} DEFERRABLE INITIALLY DEFERRED
-      FOR EACH ROW EXECUTE FUNCTION slow_${table}()`);
-
-export const usualCommits = ({ dataSource }: TestApp, table: HostedTable): Promise<unknown> =>
-  dataSource.query(`DROP FUNCTION slow_${table} CASCADE`);
-
 /** Views of a recording by the console and by a link, and one of another recording. */
 export const addViews = (app: TestApp, recordingId: string, otherId: string): Promise<unknown> =>
   app.dataSource.query(
@@ -858,11 +823,9 @@ export const addViews = (app: TestApp, recordingId: string, otherId: string): Pr
     [recordingId, otherId],
   );
 
-type Rows = Pick<TestApp, 'dataSource'>;
-
 /** Stored recordings of a minute each, one truck after the other, from `startTime` on. Returns their ids. */
 export async function insertStoredRecordings(
-  { dataSource }: Rows,
+  { dataSource }: WithRows,
   { haulerId, connectionId, file, startTime, trucks }: StoredRecordings,
 ): Promise<string[]> {
   const all = trucks.flatMap(({ truckId, count, days }) => new Array<[string, number]>(count).fill([truckId, days]));
@@ -885,7 +848,7 @@ export async function insertStoredRecordings(
 }
 
 /** The row that the product writes for each day of a camera with a recording; its sums are not known. */
-export const addCoverageDays = ({ dataSource }: Rows): Promise<unknown> =>
+export const addCoverageDays = ({ dataSource }: WithRows): Promise<unknown> =>
   dataSource.query(
     `INSERT INTO coverage_days (hauler_id, connection_id, truck_id, camera_id, day)
      SELECT DISTINCT hauler_id, connection_id, truck_id, camera_id, day::date
@@ -894,7 +857,7 @@ export const addCoverageDays = ({ dataSource }: Rows): Promise<unknown> =>
   );
 
 /** How many days of cameras of a connection have sums. */
-export async function countSettledDays({ dataSource }: Rows, connectionId: string): Promise<number> {
+export async function countSettledDays({ dataSource }: WithRows, connectionId: string): Promise<number> {
   const [row] = await dataSource.query<[{ count: number }]>(
     'SELECT count(stored)::integer AS count FROM coverage_days WHERE connection_id = $1',
     [connectionId],
@@ -912,7 +875,7 @@ export interface StoredRecordings {
 }
 
 /** How many recordings of each truck have which status: `T1 stored 5`. */
-export async function countByTruck({ dataSource }: Rows): Promise<string[]> {
+export async function countByTruck({ dataSource }: WithRows): Promise<string[]> {
   const rows = await dataSource.query<{ line: string }[]>(
     `SELECT concat_ws(' ', truck_id, status, count(*)) AS line FROM recordings GROUP BY truck_id, status ORDER BY 1`,
   );
@@ -920,52 +883,39 @@ export async function countByTruck({ dataSource }: Rows): Promise<string[]> {
 }
 
 /** Sets the retention without starting it, as the admin API would. */
-export async function setRetentionDays({ dataSource }: Rows, haulerId: string, days: number): Promise<void> {
+export async function setRetentionDays({ dataSource }: WithRows, haulerId: string, days: number): Promise<void> {
   await dataSource.query('UPDATE hauler_retention SET continuous_days = $2 WHERE hauler_id = $1', [haulerId, days]);
 }
 
 /** The server ends a transaction that is idle for 10 s (`idle_in_transaction_session_timeout`). */
 const STAY = 'SET LOCAL idle_in_transaction_session_timeout = 0';
 
-/** Locks the rows of a table that have this value, until the returned function is called. */
-export async function holdRows(
-  { dataSource }: Rows,
-  table: string,
-  column: string,
-  value: string,
-): Promise<() => Promise<void>> {
+/** Holds the locks of a statement until the returned function is called. */
+async function hold({ dataSource }: WithRows, sql: string, values: unknown[] = []): Promise<() => Promise<void>> {
   const runner = dataSource.createQueryRunner();
   await runner.startTransaction();
   await runner.query(STAY);
-  await runner.query(`SELECT FROM ${table} WHERE ${column} = $1 FOR UPDATE`, [value]);
+  await runner.query(sql, values);
   return async () => {
     await runner.rollbackTransaction();
     await runner.release();
   };
 }
+
+/** Locks the rows of a table that have this value, until the returned function is called. */
+export const holdRows = (on: WithRows, table: string, column: string, value: string) =>
+  hold(on, `SELECT FROM ${table} WHERE ${column} = $1 FOR UPDATE`, [value]);
 
 /** Locks a whole table in a mode of PostgreSQL, until the returned function is called. */
-export async function holdTable(
-  { dataSource }: Rows,
-  table: string,
-  mode = 'ACCESS EXCLUSIVE',
-): Promise<() => Promise<void>> {
-  const runner = dataSource.createQueryRunner();
-  await runner.startTransaction();
-  await runner.query(STAY);
-  await runner.query(`LOCK TABLE ${table} IN ${mode} MODE`);
-  return async () => {
-    await runner.rollbackTransaction();
-    await runner.release();
-  };
-}
+export const holdTable = (on: WithRows, table: string, mode = 'ACCESS EXCLUSIVE') =>
+  hold(on, `LOCK TABLE ${table} IN ${mode} MODE`);
 
 /** The rows of a table, which may be followed by a condition, in the order of their first column. */
-export const rowsOf = <Row = unknown>({ dataSource }: Rows, table: string, columns = '*'): Promise<Row[]> =>
+export const rowsOf = <Row = unknown>({ dataSource }: WithRows, table: string, columns = '*'): Promise<Row[]> =>
   dataSource.query<Row[]>(`SELECT ${columns} FROM ${table} ORDER BY 1`);
 
 /** The rows on which an instance works, by table and id. */
-export async function rowsInWork({ dataSource }: Rows): Promise<string[]> {
+export async function rowsInWork({ dataSource }: WithRows): Promise<string[]> {
   const tables = await dataSource.query<{ name: string }[]>(
     `SELECT c.table_name AS name FROM information_schema.columns AS c JOIN information_schema.columns AS due
        ON (due.table_name, due.column_name) = (c.table_name, 'due_at') WHERE c.column_name = 'started_at'`,
@@ -980,7 +930,7 @@ export async function rowsInWork({ dataSource }: Rows): Promise<string[]> {
   return found;
 }
 
-export const insertHaulers = ({ dataSource }: Rows, count: number): Promise<unknown> =>
+export const insertHaulers = ({ dataSource }: WithRows, count: number): Promise<unknown> =>
   dataSource.query(
     `INSERT INTO haulers (id, name, created_at)
      SELECT gen_random_uuid(), 'Hauler ' || n, now() FROM generate_series(1, $1::int) AS n`,

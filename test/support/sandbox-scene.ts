@@ -10,48 +10,9 @@ export interface SandboxScene {
   readonly haulerId: string;
   readonly platformKey: string;
   readonly partnerKey: string;
-  pushTicket(headers?: Headers, ticket?: object): Promise<Reply<Failure>>;
-  createAccount(accountName: string, headers?: Headers): Promise<Reply<Failure>>;
-  getSites(headers?: Headers): Promise<Reply<Sites>>;
-  requestVideo(fields?: object, headers?: Headers): Promise<Reply<{ requestId: string }>>;
-  listVideos(query?: Query, headers?: Headers): Promise<Reply<Videos>>;
-  listContinuous(query?: Query, headers?: Headers): Promise<Reply<Continuous>>;
+  pushTicket(headers: Readonly<Record<string, string>>, ticket: object): Promise<Reply<{ success: boolean }>>;
+  listContinuous(): Promise<Reply<{ data: { recordings: { id: string; downloadUrl: string }[] } }>>;
   start(subject: string, name: string, body: object): Promise<Reply>;
-}
-
-type Headers = Readonly<Record<string, string>>;
-type Query = Readonly<Record<string, string>>;
-
-export interface Failure {
-  readonly error: { readonly code: string; readonly details?: Record<string, unknown> };
-}
-
-interface Sites {
-  readonly data: {
-    readonly sites: { id: string; name: string; updatedAt: string }[];
-    readonly kiosks: { siteId: string }[];
-    readonly materials: { siteId?: string; kioskId?: string }[];
-  };
-}
-
-interface ListedVideo {
-  readonly id: string;
-  readonly truckId: string;
-  readonly cameraId: string;
-  readonly downloadUrl: string;
-  readonly expiresAt: string;
-}
-
-interface Page {
-  readonly pagination: { totalItems: number; totalPages: number };
-}
-
-interface Videos {
-  readonly data: Page & { videos: ListedVideo[]; request?: { status: string; message?: string } };
-}
-
-interface Continuous {
-  readonly data: Page & { recordings: ListedVideo[] };
 }
 
 /** A hauler with keys, a catalog, site data, and four recorded minutes of one truck. */
@@ -71,33 +32,21 @@ export async function startSandboxScene(): Promise<SandboxScene> {
     cameraId: 'front',
     aliases: ['1'],
   });
-  const platform = (path: string, body: object, headers: Headers = {}) =>
-    service.call<Failure>('POST', `/platform-api/v1${path}`, {
-      headers: { 'PLATFORM-API-KEY': platformKey, ...headers },
-      body,
-    });
-  const partner = <T>(path: string, query: Query, headers: Headers = {}) =>
-    service.call<T>('GET', `${path}?${new URLSearchParams(query).toString()}`, {
-      headers: { 'API-KEY': partnerKey, ...headers },
-    });
-  const range = { customerId: CUSTOMER, truckId: TRUCK, startTime: at(0), endTime: at(10) };
+  const range = new URLSearchParams({ customerId: CUSTOMER, truckId: TRUCK, startTime: at(0), endTime: at(10) });
   return {
     service,
     haulerId,
     platformKey,
     partnerKey,
-    pushTicket: (headers, ticket) => platform('/tickets', { ...TICKET, ...ticket }, headers),
-    createAccount: (accountName, headers) => platform('/accounts', { accountName }, headers),
-    getSites: (headers) => partner('/scale-platform/v1/sites', { haulerId }, headers),
-    requestVideo: (fields = {}, headers = {}) =>
-      service.call('POST', '/video-platform/v1/videos/requests', {
-        headers: { 'API-KEY': partnerKey, ...headers },
-        body: { ...range, cameraId: 'front', endTime: at(1), ...fields },
+    pushTicket: (headers, ticket) =>
+      service.call('POST', '/platform-api/v1/tickets', {
+        headers: { 'PLATFORM-API-KEY': platformKey, ...headers },
+        body: { ...TICKET, ...ticket },
       }),
-    listVideos: (query = {}, headers) =>
-      partner('/video-platform/v1/videos', { customerId: CUSTOMER, ...query }, headers),
-    listContinuous: (query = {}, headers) =>
-      partner('/video-platform/v1/videos/continuous', { ...range, ...query }, headers),
+    listContinuous: () =>
+      service.call('GET', `/video-platform/v1/videos/continuous?${range.toString()}`, {
+        headers: { 'API-KEY': partnerKey },
+      }),
     start: (subject, name, body) => service.admin('PUT', `/sandbox/${encodeURI(subject)}/scenarios/${name}`, body),
   };
 }

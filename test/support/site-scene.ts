@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CatalogKiosk, CatalogMaterial, CatalogSite } from '../../src/contracts/admin/catalog.routes.js';
+import type { CatalogSite } from '../../src/contracts/admin/catalog.routes.js';
 import type { QuarantinedRecord, SyncRun } from '../../src/contracts/admin/sync-runs.routes.js';
 import { WorkService } from '../../src/core/work/work.service.js';
 import { lockCatalog } from '../../src/site-sync/sync/catalog-sync.repository.js';
@@ -7,7 +7,7 @@ import { SITE_SYNC_WORK } from '../../src/site-sync/sync/sync-runs.repository.js
 import { createHauler } from './api-keys.js';
 import { startTestApp, type TestApp, type TestAppOptions } from './app.js';
 import { json, type ScriptedPartner, type ScriptedReply, startScriptedPartner } from './scripted-partner.js';
-import { catalogRows, waitingSessions } from './rows.js';
+import { waitingSessions } from './rows.js';
 import type { PlainSiteData } from './site-data.js';
 
 export const SITES_ROUTE = 'GET /scale-platform/v1/sites';
@@ -124,18 +124,6 @@ export class SiteScene {
     return (await this.service.admin<Page<QuarantinedRecord>>('GET', path)).body.data;
   }
 
-  sites(query = ''): Promise<CatalogSite[]> {
-    return this.list('sites', query);
-  }
-
-  kiosks(query = ''): Promise<CatalogKiosk[]> {
-    return this.list('kiosks', query);
-  }
-
-  materials(query = ''): Promise<CatalogMaterial[]> {
-    return this.list('materials', query);
-  }
-
   /** Locks the catalog of the hauler until `work` has ended; `waiting` returns the number of waiting runs. */
   async whileCatalogIsLocked(work: (waiting: () => Promise<number>) => Promise<void>): Promise<void> {
     await this.service.database.transaction(async (transaction) => {
@@ -144,13 +132,8 @@ export class SiteScene {
     });
   }
 
-  /** Everything that is stored of the hauler, to be compared with itself later. */
-  stored(): Promise<unknown> {
-    return catalogRows(this.service, this.haulerId);
-  }
-
-  private async list<T>(kind: string, query: string): Promise<T[]> {
-    const path = `/${kind}?haulerId=${this.haulerId}&pageSize=100${query}`;
-    return (await this.service.admin<Page<T>>('GET', path)).body.data;
+  async sites(query = ''): Promise<CatalogSite[]> {
+    const path = `/sites?haulerId=${this.haulerId}&pageSize=100${query}`;
+    return (await this.service.admin<Page<CatalogSite>>('GET', path)).body.data;
   }
 }

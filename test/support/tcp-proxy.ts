@@ -11,8 +11,6 @@ export interface TcpTarget {
 /** Between a client and a server: what a network does to them. */
 export interface TcpProxy {
   readonly port: number;
-  /** Connections through it just now. */
-  readonly open: number;
   /** Everything passes, from now on `delayMs` later in each direction. */
   pass(delayMs?: number): void;
   /** New connections lead to this server. Open ones stay where they are. */
@@ -23,8 +21,6 @@ export interface TcpProxy {
   reset(): void;
   /** Connections stay and are taken, but nothing passes any more. */
   freeze(): void;
-  /** Connections that were silent for so long are forgotten: they stay, and nothing passes any more, as behind a firewall. */
-  forgetAfter(milliseconds: number): void;
   /** From a connection that sends this text, everything arrives, and nothing comes back. */
   loseAnswersTo(text: string): void;
   /** What the client sends arrives with `by` in place of a text of the same length. */
@@ -38,7 +34,6 @@ export async function startTcpProxy(first: TcpTarget): Promise<TcpProxy> {
   let delayMs = 0;
   let lost: string | undefined;
   let replaced: readonly [text: string, by: string] | undefined;
-  let forgetMs = Infinity;
   const mute = new Set<Socket>();
   const sockets = new Set<Socket>();
   const keep = (socket: Socket) => {
@@ -49,29 +44,26 @@ export async function startTcpProxy(first: TcpTarget): Promise<TcpProxy> {
       mute.delete(socket);
     });
   };
-  const forward = async (from: Socket, to: Socket, flow: { usedAt: number }, isAnswer: boolean) => {
+  const forward = async (from: Socket, to: Socket, isAnswer: boolean) => {
     try {
       for await (const chunk of from as AsyncIterable<Buffer>) {
-        if (performance.now() - flow.usedAt > forgetMs) flow.usedAt = -Infinity;
-        else flow.usedAt = performance.now();
         if (delayMs > 0) await delay(delayMs);
         // Data that arrives while frozen is dropped, so the connection is lost.
         if (!isAnswer && lost !== undefined && chunk.includes(lost)) mute.add(to);
-        const isLost = mode === 'freeze' || flow.usedAt === -Infinity || (isAnswer && mute.has(from));
+        const isLost = mode === 'freeze' || (isAnswer && mute.has(from));
         if (!isLost && !to.destroyed) to.write(isAnswer || replaced === undefined ? chunk : altered(chunk, replaced));
       }
     } catch {
       // The other end is closed below.
     }
-    if (mode !== 'freeze' && flow.usedAt !== -Infinity) to.destroy();
+    if (mode !== 'freeze') to.destroy();
   };
   const server = createServer((client) => {
     keep(client);
     const upstream = connect(target);
     keep(upstream);
-    const flow = { usedAt: performance.now() };
-    void forward(client, upstream, flow, false);
-    void forward(upstream, client, flow, true);
+    void forward(client, upstream, false);
+    void forward(upstream, client, true);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -79,9 +71,6 @@ export async function startTcpProxy(first: TcpTarget): Promise<TcpProxy> {
   const end = () => sockets.forEach((socket) => socket.destroy());
   return {
     port,
-    get open() {
-      return sockets.size / 2;
-    },
     pass(milliseconds = 0) {
       // Frozen connections have lost data.
       if (mode === 'freeze') end();
@@ -102,7 +91,6 @@ export async function startTcpProxy(first: TcpTarget): Promise<TcpProxy> {
       if (mode === 'cut') server.listen(port, '127.0.0.1');
       mode = 'freeze';
     },
-    forgetAfter: (milliseconds) => void (forgetMs = milliseconds),
     loseAnswersTo: (text) => void (lost = text),
     replace: (text, by) => void (replaced = [text, by]),
     close: held(async () => {

@@ -191,11 +191,10 @@ export const endSession = ({ dataSource }: TestApp, cookie: string): Promise<unk
 export const expireKey = ({ dataSource }: TestApp, keyId: string): Promise<unknown> =>
   dataSource.query("UPDATE api_keys SET expires_at = now() - interval '1 second' WHERE id = $1", [keyId]);
 
-/** What waits at an endpoint, or at all of them, is due. */
-export const hurryDeliveries = ({ dataSource }: TestApp, endpointId: string | null = null): Promise<unknown> =>
+/** What waits at an endpoint is due. */
+export const hurryDeliveries = ({ dataSource }: TestApp, endpointId: string): Promise<unknown> =>
   dataSource.query(
-    `UPDATE webhook_deliveries SET due_at = now()
-     WHERE ($1::uuid IS NULL OR endpoint_id = $1) AND status = 'pending' AND started_at IS NULL`,
+    `UPDATE webhook_deliveries SET due_at = now() WHERE endpoint_id = $1 AND status = 'pending' AND started_at IS NULL`,
     [endpointId],
   );
 

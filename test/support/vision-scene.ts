@@ -22,7 +22,6 @@ export interface VisionScene {
   readonly becomes: (requestId: string, expected: object) => Promise<ShownRequest>;
   /** Makes all work due, and lets the service claim it. */
   readonly hurry: () => Promise<void>;
-  readonly query: <Row>(sql: string, parameters?: unknown[]) => Promise<Row[]>;
   /** From now on the partner lists these clips. */
   readonly listVideos: (items: () => readonly Element[], more?: Element) => void;
   /** From now on the partner lists these continuous recordings. */
@@ -43,7 +42,6 @@ export function useVision(env: TestAppOptions['env'] = {}, options: Pick<TestApp
     await app.close();
     await partner.stop();
   });
-  const query = <Row>(sql: string, parameters: unknown[] = []) => app.dataSource.query<Row[]>(sql, parameters);
   return {
     get app() {
       return app;
@@ -62,7 +60,6 @@ export function useVision(env: TestAppOptions['env'] = {}, options: Pick<TestApp
     read: (requestId) => readRequest(app, requestId),
     becomes: (requestId, expected) => requestBecomes(app, requestId, expected),
     hurry: () => hurryVideo(app),
-    query,
     listVideos: (items, more) => partner.on(VIDEOS, lists('videos', items, more)),
     listRecordings: (items) => partner.on(CONTINUOUS, lists('recordings', items)),
     // PostgreSQL may end one of two statements that lock the same rows.

@@ -1,5 +1,5 @@
-// A partner's side of the Site API. Arguments: how many sites, kiosks and materials. PUT /changed/N changes so many
-// materials; PUT /reworded writes the same data with other bytes.
+// A partner's side of the Site API. Arguments: how many sites, kiosks and materials. PUT /reworded writes the same data with
+// other bytes.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 
@@ -53,8 +53,6 @@ const server = createServer((request, response) => {
     return;
   }
   version++;
-  const [, count = 0] = /^\/changed\/(\d+)$/.exec(request.url) ?? [];
-  for (let i = 0; i < Number(count); i++) data.materials[i].materialType = `Material of version ${version}, type ${i}`;
   write();
   response.end();
 });

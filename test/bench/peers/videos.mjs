@@ -1,12 +1,11 @@
-// The partner side of Vision with its file host. Arguments: number of videos, bytes of each, bytes of one large video.
-// GET /videos/N.mp4 and /videos/large.mp4. The continuous list has the videos of the truck `many`, or the large one of the
-// truck `large`. The customer `1-of-4` has the videos 1, 5, 9 and so on. It reads no disk and holds no video in memory: all
-// videos repeat one piece of random bytes.
+// The partner side of Vision with its file host. Arguments: number of videos, bytes of each. GET /videos/N.mp4. The customer
+// `1-of-4` has the videos 1, 5, 9 and so on. It reads no disk and holds no video in memory: all videos repeat one piece of random
+// bytes.
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { box, FTYP, MOOV } from '../../support/sample-video.ts';
 
-const [videoCount, videoBytes, largeBytes] = process.argv.slice(2).map(Number);
+const [videoCount, videoBytes] = process.argv.slice(2).map(Number);
 const PIECE = randomBytes(4 * 1024 * 1024);
 const STARTED = Date.now() - 12 * 3_600_000;
 
@@ -53,8 +52,7 @@ const chunk = (base, { customerId, truckId }, name, n) => ({
 function list(response, base, query) {
   const [truckId, customerId] = [query.get('truckId'), query.get('customerId')];
   const [share, shares] = customerId.split('-of-').map(Number);
-  const many = Array.from({ length: videoCount }, (_, n) => String(n)).filter((_, n) => n % shares === share);
-  const names = truckId === 'large' ? ['large'] : many;
+  const names = Array.from({ length: videoCount }, (_, n) => String(n)).filter((_, n) => n % shares === share);
   const [page, pageSize] = [Number(query.get('page') ?? 1), Number(query.get('pageSize') ?? 20)];
   const from = Date.parse(query.get('startTime'));
   const all = names
@@ -69,8 +67,7 @@ function list(response, base, query) {
 const server = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url, 'http://videos');
   const [, name] = /^\/videos\/(\w+)\.mp4$/.exec(pathname) ?? [];
-  if (name === 'large') send(response, name, largeBytes);
-  else if (name !== undefined) send(response, name, videoBytes);
+  if (name !== undefined) send(response, name, videoBytes);
   else list(response, `http://${request.headers.host}`, searchParams);
 });
 server.listen(0, '127.0.0.1', () => process.stdout.write(`http://127.0.0.1:${server.address().port}\n`));

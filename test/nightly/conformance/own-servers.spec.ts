@@ -40,8 +40,7 @@ const run = (role: string, ...words: string[]) =>
   kit('--role', role, '--url', scene.service.url, '--api-key', scene.partnerKey, '--fixtures', fixtures, ...words);
 
 const WRONG_KEY = 'some-wrong-key';
-const withWrongKey = (...words: string[]) =>
-  kit('--role', 'site-server', '--url', scene.service.url, '--api-key', WRONG_KEY, '--fixtures', fixtures, ...words);
+const withWrongKey = (...words: string[]) => run('site-server', '--api-key', WRONG_KEY, ...words);
 
 const jsonOf = async (role: string, ...words: string[]) => {
   const { code, out } = await run(role, '--format', 'json', ...words);
@@ -234,16 +233,7 @@ test.each([...BY_VERSION].filter(([version]) => Number(/\d+/.exec(version)?.[0])
     });
     expect([piped.stdout.split('  ')[0], piped.stderr]).toEqual(['SITE-001', '']);
     expect(run('--role', 'truck')).toMatchObject({ status: 2, stdout: '' });
-    const refused = run(
-      '--role',
-      'vision-server',
-      '--customer-id',
-      'c',
-      '--url',
-      'http://127.0.0.1:1',
-      '--api-key',
-      'k',
-    );
+    const refused = run(...'--role vision-server --customer-id c --url http://127.0.0.1:1 --api-key k'.split(' '));
     expect(refused.status).toBe(1);
     expect(refused.stdout).toContain('connection refused by 127.0.0.1:1');
   },

@@ -114,65 +114,54 @@ const listOfRequest =
   (answer, others) =>
     others.get(name) ?? answer;
 
-const elsewhere = { id: 'elsewhere', startTime: '2020-01-01T00:00:00Z', endTime: '2020-01-01T00:01:00Z' };
+const elsewhere = { startTime: '2020-01-01T00:00:00Z', endTime: '2020-01-01T00:01:00Z' };
+const lastElsewhere = json((body) => void Object.assign(listOf(body).at(-1), elsewhere));
 
-interface FilterIds {
-  readonly camera: string;
-  readonly whole: string;
-  readonly narrow: string;
-  readonly known: string;
-  readonly empty: string;
-  readonly knownCamera: string;
-  readonly emptyOfCamera: string;
-  readonly counted: string;
-  readonly divided: string;
-}
-const VIDEOS: FilterIds = {
-  camera: 'VISION-041',
-  whole: 'VISION-401',
-  narrow: 'VISION-402',
-  known: 'VISION-403',
-  empty: 'VISION-405',
-  knownCamera: 'VISION-406',
-  emptyOfCamera: 'VISION-407',
-  counted: 'VISION-409',
-  divided: 'VISION-410',
-};
-const CONTINUOUS: FilterIds = {
-  camera: 'VISION-142',
-  whole: 'VISION-451',
-  narrow: 'VISION-452',
-  known: 'VISION-453',
-  empty: 'VISION-455',
-  knownCamera: 'VISION-456',
-  emptyOfCamera: 'VISION-457',
-  counted: 'VISION-459',
-  divided: 'VISION-460',
-};
+/** A page that is larger than a server may send. */
+const largePage =
+  (name: 'videos' | 'recordings'): Change =>
+  (answer) => ({
+    ...answer,
+    status: 200,
+    body: Buffer.from(`{"success":true,"data":{"${name}":[],"pagination":{"pageSize":101}}}`),
+  });
 
 /** Mutants of lists with a filter, or with another pageSize. */
-const filterMutants = (list: string, ids: FilterIds): Mutant[] => [
-  ...on(`${list}OfCamera`, [
-    [ids.camera, lastElement('cameraId', 'rear')],
-    // An empty list as soon as a camera is named.
-    [ids.camera, listing(() => [])],
-    [ids.whole, listing((elements) => elements.slice(1))],
-    [ids.counted, json((body) => void Object.assign(body.data.pagination, { totalItems: 99, totalPages: 5 }))],
-  ]),
-  ...on(`${list}Inside`, [[ids.narrow, listing((elements) => [...elements, { ...elements[0], ...elsewhere }])]]),
-  ...on(`${list}Nowhere`, [
-    [ids.known, status(404)],
-    [ids.empty, listOfRequest(list)],
-    [ids.counted, json((body) => void Object.assign(body.data.pagination, { totalItems: 3, totalPages: 1 }))],
-  ]),
-  ...on(`${list}NowhereOfCamera`, [
-    [ids.knownCamera, status(404)],
-    [ids.emptyOfCamera, listOfRequest(list)],
-  ]),
-  // The totalPages of another page size.
-  ...on(`${list}Page1`, [[ids.divided, member('data.pagination.totalPages', 1)]]),
-  ...on(`${list}FullPage`, [[ids.divided, member('data.pagination.totalPages', 7)]]),
-];
+function filterMutants(list: 'videos' | 'continuous'): Mutant[] {
+  const id = (videos: string, continuous: string) => ({ videos, continuous })[list];
+  const [camera, counted, divided] = [
+    id('VISION-041', 'VISION-142'),
+    id('VISION-409', 'VISION-459'),
+    id('VISION-410', 'VISION-460'),
+  ];
+  return [
+    ...on(`${list}OfCamera`, [
+      [camera, lastElement('cameraId', 'rear')],
+      // An empty list as soon as a camera is named.
+      [camera, listing(() => [])],
+      [id('VISION-401', 'VISION-451'), listing((elements) => elements.slice(1))],
+      [counted, json((body) => void Object.assign(body.data.pagination, { totalItems: 99, totalPages: 5 }))],
+    ]),
+    ...on(`${list}Inside`, [
+      [
+        id('VISION-402', 'VISION-452'),
+        listing((elements) => [...elements, { ...elements[0], id: 'elsewhere', ...elsewhere }]),
+      ],
+    ]),
+    ...on(`${list}Nowhere`, [
+      [id('VISION-403', 'VISION-453'), status(404)],
+      [id('VISION-405', 'VISION-455'), listOfRequest(list)],
+      [counted, json((body) => void Object.assign(body.data.pagination, { totalItems: 3, totalPages: 1 }))],
+    ]),
+    ...on(`${list}NowhereOfCamera`, [
+      [id('VISION-406', 'VISION-456'), status(404)],
+      [id('VISION-407', 'VISION-457'), listOfRequest(list)],
+    ]),
+    // The totalPages of another page size.
+    ...on(`${list}Page1`, [[divided, member('data.pagination.totalPages', 1)]]),
+    ...on(`${list}FullPage`, [[divided, member('data.pagination.totalPages', 7)]]),
+  ];
+}
 
 /** The state of the request in two lists of its clip. */
 const statesOf =
@@ -190,8 +179,8 @@ export const VISION: Mutant[] = [
     ['VISION-006', json(({ data: { videos, ...data }, ...body }) => ({ ...body, data: { ...data, items: videos } }))],
     ['VISION-007', member('data.pagination', undefined)],
   ]),
-  ...filterMutants('videos', VIDEOS),
-  ...filterMutants('continuous', CONTINUOUS),
+  ...filterMutants('videos'),
+  ...filterMutants('continuous'),
   ...on('videosOfTruck', [
     ['VISION-040', lastElement('truckId', 'OTHER')],
     ['VISION-040', listing(() => [])],
@@ -200,39 +189,12 @@ export const VISION: Mutant[] = [
   ...on('videosOfUnknownRequest', [['VISION-408', listOfRequest('videos')]]),
   ...on('videosInRange', [
     ['VISION-042', listing(() => [])],
-    [
-      'VISION-042',
-      json(
-        (body) =>
-          void Object.assign(listOf(body).at(-1), {
-            startTime: '2020-01-01T00:00:00Z',
-            endTime: '2020-01-01T00:01:00Z',
-          }),
-      ),
-    ],
+    ['VISION-042', lastElsewhere],
   ]),
-  ...on('videosLargePage', [
-    [
-      'VISION-043',
-      (answer) => ({
-        ...answer,
-        status: 200,
-        body: Buffer.from('{"success":true,"data":{"videos":[],"pagination":{"pageSize":101}}}'),
-      }),
-    ],
-  ]),
+  ...on('videosLargePage', [['VISION-043', largePage('videos')]]),
   ...on('continuous', [
     ['VISION-140', lastElement('truckId', 'OTHER')],
-    [
-      'VISION-141',
-      json(
-        (body) =>
-          void Object.assign(listOf(body).at(-1), {
-            startTime: '2020-01-01T00:00:00Z',
-            endTime: '2020-01-01T00:01:00Z',
-          }),
-      ),
-    ],
+    ['VISION-141', lastElsewhere],
     [
       'VISION-143',
       json((body) => {
@@ -247,16 +209,7 @@ export const VISION: Mutant[] = [
   ...pageMutants('continuous'),
   ...on('videosFullPage', [['VISION-044', member('data.pagination.pageSize', 50)]]),
   ...on('continuousFullPage', [['VISION-151', member('data.pagination.pageSize', 50)]]),
-  ...on('continuousLargePage', [
-    [
-      'VISION-150',
-      (answer) => ({
-        ...answer,
-        status: 200,
-        body: Buffer.from('{"success":true,"data":{"recordings":[],"pagination":{"pageSize":101}}}'),
-      }),
-    ],
-  ]),
+  ...on('continuousLargePage', [['VISION-150', largePage('recordings')]]),
   ...on('download', [
     ['VISION-161', bytes('<html>Log in</html>')],
     ['VISION-161', bytes('')],
@@ -304,17 +257,7 @@ export const VISION: Mutant[] = [
     ['VISION-306', lastElement('requestId', 'other')],
     ['VISION-420', lastElement('truckId', 'OTHER')],
     ['VISION-420', lastElement('cameraId', 'rear')],
-    [
-      'VISION-308',
-      json(
-        (body) =>
-          void Object.assign(listOf(body).at(-1), {
-            startTime: '2020-01-01T00:00:00Z',
-            endTime: '2020-01-01T00:01:00Z',
-            durationSeconds: 60,
-          }),
-      ),
-    ],
+    ['VISION-308', json((body) => void Object.assign(listOf(body).at(-1), elsewhere, { durationSeconds: 60 }))],
     ['VISION-309', lastElement('requestId', undefined)],
   ]),
   // Our own server may list a clip while its request is still processing.

@@ -28,7 +28,6 @@ interface Element {
 /** Times are those of `performance.now()`. */
 export interface Answer {
   readonly instance: number;
-  readonly sentAt: number;
   readonly at: number;
   readonly status: number;
 }
@@ -137,7 +136,7 @@ export class Load {
     const at = performance.now();
     if (typeof reply === 'string') this.wrong.push(`${element.ref}: no answer after ${at - sentAt} ms: ${reply}`);
     const { status = 0, id, retryAfter = '', text = '' } = typeof reply === 'string' ? {} : reply;
-    this.answers.push({ instance, sentAt, at, status });
+    this.answers.push({ instance, at, status });
     if (id !== undefined) {
       element.id = id;
       return;

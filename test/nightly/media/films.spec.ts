@@ -1,16 +1,136 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  BufferSource,
+  BufferTarget,
+  EncodedAudioPacketSource,
+  EncodedPacket,
+  EncodedPacketSink,
+  EncodedVideoPacketSource,
+  Input,
+  type InputTrack,
+  MP4,
+  Mp4OutputFormat,
+  Output,
+} from 'mediabunny';
+import type { CreateVideoResponse, ListVideosResponse } from '../../../src/contracts/vision/vision.api.js';
 import { type VideoPart, NotCopiedError, trimMp4 } from '../../../src/reference-partner/vision/media/trim-mp4.js';
-import { withCodec } from '../../acceptance/field/support/mp4-variants.js';
-import { boxesOf } from '../../support/sample-video.js';
-import { B_FRAMES, DEMO, filmFolder, hevcVideo, type ReadPacket, readPackets, remux } from './sample-files.js';
+import { issueKey } from '../../support/api-keys.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { at, CUSTOMER, demoVideo, TRUCK, upload } from '../../support/reference-vision.js';
 
-/** Parts of films, copied without decoding. `acceptance/partner/clips` has the requests, `field/other-peoples-videos` the files. */
+/**
+ * Parts of films, copied without decoding. `acceptance/partner/clips` has the requests and the pictures of a range,
+ * `field/other-peoples-videos` the files.
+ */
 
-const folder = filmFolder();
-const demo = await readFile(DEMO);
-const bFrames = await readFile(B_FRAMES);
+/** Ten pictures a second, a key frame each second. */
+const demo = demoVideo(0);
+const bFrames = await readFile(fileURLToPath(new URL('../../fixtures/videos/b-frames.mp4', import.meta.url)));
+
+interface ReadPacket {
+  readonly seconds: number;
+  readonly sha256: string;
+}
+
+interface ReadVideo {
+  readonly video: ReadPacket[];
+  readonly audio: ReadPacket[];
+  readonly rotation: number | undefined;
+  readonly durationSeconds: number;
+}
+
+/** All packets of a video, in decode order. */
+async function readPackets(bytes: Buffer): Promise<ReadVideo> {
+  const input = new Input({ formats: [MP4], source: new BufferSource(bytes) });
+  try {
+    const [video, audio] = [await input.getPrimaryVideoTrack(), await input.getPrimaryAudioTrack()];
+    return {
+      video: await packetsOf(video),
+      audio: await packetsOf(audio),
+      rotation: await video?.getRotation(),
+      durationSeconds: (await video?.computeDuration()) ?? 0,
+    };
+  } finally {
+    input.dispose();
+  }
+}
+
+async function packetsOf(track: InputTrack | null): Promise<ReadPacket[]> {
+  if (!track) return [];
+  const packets: ReadPacket[] = [];
+  for await (const packet of new EncodedPacketSink(track).packets(undefined, undefined, { verifyKeyPackets: true })) {
+    packets.push({
+      seconds: packet.timestamp,
+      sha256: createHash('sha256').update(packet.data).digest('hex'),
+    });
+  }
+  return packets;
+}
+
+/** The same pictures in another file. */
+async function remuxed(
+  film: Buffer,
+  how: { readonly fastStart?: 'fragmented'; readonly rotation?: 90 },
+): Promise<Buffer> {
+  const input = new Input({ formats: [MP4], source: new BufferSource(film) });
+  const target = new BufferTarget();
+  const output = new Output({ format: new Mp4OutputFormat({ fastStart: how.fastStart ?? false }), target });
+  const video = await input.getPrimaryVideoTrack();
+  const audio = await input.getPrimaryAudioTrack();
+  const picture = new EncodedVideoPacketSource('avc');
+  const sound = new EncodedAudioPacketSource('aac');
+  if (video) output.addVideoTrack(picture, how.rotation && { rotation: how.rotation });
+  if (audio) output.addAudioTrack(sound);
+  await output.start();
+  const [pictureConfig, soundConfig] = [await video?.getDecoderConfig(), await audio?.getDecoderConfig()];
+  const meta = <T>(decoderConfig: T | null | undefined) => (decoderConfig ? { decoderConfig } : undefined);
+  const sounds = audio ? new EncodedPacketSink(audio).packets() : [];
+  for await (const packet of sounds) {
+    void sound.add(packet, meta(soundConfig));
+  }
+  for await (const packet of video ? new EncodedPacketSink(video).packets() : []) {
+    void picture.add(packet, meta(pictureConfig));
+  }
+  await output.finalize();
+  input.dispose();
+  return Buffer.from(target.buffer ?? new ArrayBuffer(0));
+}
+
+/** The encoder settings of H.265 in the main profile, level 3.1, without parameter sets: nothing here is decoded. */
+const HEVC_SETTINGS = Buffer.from([
+  ...[1, 1, 0x60, 0, 0, 0, 0x90, 0, 0, 0, 0, 0, 93],
+  ...[0xf0, 0, 0xfc, 0xfd, 0xf8, 0xf8, 0, 0, 0x0f, 0],
+]);
+
+/** A unit of H.265 with its length before it. */
+function hevcUnit(type: number, size: number): Uint8Array {
+  const unit = Buffer.alloc(4 + size, 0x55);
+  unit.writeUInt32BE(size);
+  unit.writeUInt8(type << 1, 4);
+  unit.writeUInt8(1, 5);
+  return unit;
+}
+
+/** Ten pictures a second for ten seconds, a key frame each second. */
+async function hevcVideo(): Promise<Buffer> {
+  const target = new BufferTarget();
+  const output = new Output({ format: new Mp4OutputFormat(), target });
+  const source = new EncodedVideoPacketSource('hevc');
+  output.addVideoTrack(source);
+  await output.start();
+  const decoderConfig = { codec: 'hvc1.1.6.L93.90', codedWidth: 320, codedHeight: 180, description: HEVC_SETTINGS };
+  for (let i = 0; i < 100; i++) {
+    const isKey = i % 10 === 0;
+    const packet = new EncodedPacket(hevcUnit(isKey ? 19 : 1, 100 + i), isKey ? 'key' : 'delta', i / 10, 0.1);
+    await source.add(packet, { decoderConfig });
+  }
+  await output.finalize();
+  return Buffer.from(target.buffer ?? new ArrayBuffer(0));
+}
 
 /** The part as the process writes it that trims: from the first byte to the last. */
 async function trim(film: Buffer, from: number, to: number): Promise<{ part: VideoPart | undefined; bytes: Buffer }> {
@@ -31,26 +151,6 @@ async function trim(film: Buffer, from: number, to: number): Promise<{ part: Vid
 const sums = (packets: readonly ReadPacket[]) => packets.map(({ sha256 }) => sha256);
 
 describe('a part of a film', () => {
-  test.each<{ name: string; asked: [number, number]; kept: [number, number] }>([
-    { name: 'inside', asked: [10, 20], kept: [10, 20] },
-    { name: 'from the key frame before its start', asked: [10.7, 20.5], kept: [10, 20.5] },
-    { name: 'beyond the end of the film', asked: [50, 90], kept: [50, 60] },
-    { name: 'the whole', asked: [0, 60], kept: [0, 60] },
-  ])('has its pictures, and begins at zero with a key frame: $name', async ({ asked, kept: [from, to] }) => {
-    const { part, bytes } = await trim(demo, ...asked);
-    expect(part).toEqual({ from, to });
-    const [source, trimmed] = [await readPackets(demo), await readPackets(bytes)];
-    expect(sums(trimmed.video)).toEqual(sums(source.video.slice(from * 10, to * 10)));
-    expect(trimmed.video[0]).toMatchObject({ type: 'key', seconds: 0 });
-    trimmed.video.forEach(({ seconds }, i) => expect(seconds).toBeCloseTo(i / 10, 4));
-    expect(trimmed.durationSeconds).toBeCloseTo(to - from, 4);
-    expect(
-      boxesOf(bytes)
-        .slice(0, 2)
-        .map(({ name }) => name),
-    ).toEqual(['ftyp', 'moov']);
-  });
-
   test('keeps pictures that are decoded out of order, and sound in time', async () => {
     const { part, bytes } = await trim(bFrames, 5, 9);
     expect(part).toEqual({ from: 4, to: 9 });
@@ -65,27 +165,85 @@ describe('a part of a film', () => {
   });
 
   test('keeps the rotation of a camera that is mounted sideways', async () => {
-    const path = await remux(DEMO, join(folder, 'sideways.mp4'), { rotation: 90 });
-    expect((await readPackets((await trim(await readFile(path), 0, 10)).bytes)).rotation).toBe(90);
+    const film = await remuxed(demo, { rotation: 90 });
+    expect((await readPackets((await trim(film, 0, 10)).bytes)).rotation).toBe(90);
   });
 
   test('of H.265 has the same pictures', async () => {
-    const film = await readFile(await hevcVideo(join(folder, 'hevc.mp4')));
+    const film = await hevcVideo();
     const { part, bytes } = await trim(film, 2.5, 4);
     expect(part).toEqual({ from: 2, to: 4 });
     expect(sums((await readPackets(bytes)).video)).toEqual(sums((await readPackets(film)).video.slice(20, 40)));
   });
 
-  test('that begins after the end of the film is none', async () => {
-    expect((await trim(demo, 60, 70)).part).toBeUndefined();
-  });
-
   test('is refused where a track cannot be copied, or bytes are missing', async () => {
-    await expect(trim(withCodec(demo, 'mp4v'), 10, 20)).rejects.toThrow(NotCopiedError);
     const sound = Buffer.from(bFrames);
     sound.write('alaw', sound.indexOf('mp4a', sound.indexOf('stsd')), 'latin1');
     await expect(trim(sound, 4, 8)).rejects.toThrow(NotCopiedError);
     await expect(trim(demo.subarray(0, 60_000), 30, 60)).rejects.toThrow('cut short');
     expect((await trim(demo.subarray(0, 60_000), 10, 20)).part).toEqual({ from: 10, to: 20 });
   });
+});
+
+let service: TestApp;
+let key: string;
+beforeAll(async () => {
+  service = await startTestApp();
+  ({ key } = await issueKey(service, ['vision']));
+});
+afterAll(() => service.close());
+
+const headers = () => ({ 'API-KEY': key });
+
+async function clipOf(cameraId: string, bytes: Buffer): Promise<ListVideosResponse['data']> {
+  expect((await upload(service, 0, { cameraId }, bytes)).status).toBe(201);
+  const body = { customerId: CUSTOMER, truckId: TRUCK, cameraId, startTime: at(0), endTime: at(0.5) };
+  const asked = await service.call<CreateVideoResponse>('POST', '/video-platform/v1/videos/requests', {
+    headers: headers(),
+    body,
+  });
+  const query = new URLSearchParams({ customerId: CUSTOMER, requestId: asked.body.requestId }).toString();
+  return eventually(async () => {
+    const { body } = await service.call<ListVideosResponse>('GET', `/video-platform/v1/videos?${query}`, {
+      headers: headers(),
+    });
+    expect(body.data.request?.status).not.toBe('processing');
+    return body.data;
+  });
+}
+
+/** The demo's film with so many samples in its first chunk. */
+function withSamples(samples: number): Buffer {
+  const bytes = Buffer.from(demo);
+  bytes.writeUInt32BE(samples, bytes.indexOf('stsc', bytes.indexOf('moov')) + 16);
+  return bytes;
+}
+
+test.each([0x10000000, 0xffffffff])(
+  'a recording with %d samples in a chunk is listed whole with a reason, and blocks nothing',
+  async (samples) => {
+    let longestMs = 0;
+    const timer = setInterval(() => {
+      const started = Date.now();
+      void service.call('GET', '/health/live').then(() => (longestMs = Math.max(longestMs, Date.now() - started)));
+    }, 50);
+    try {
+      const { request, videos } = await clipOf(`stsc ${samples}`, withSamples(samples));
+      expect([request?.status, request?.message, videos[0]?.durationSeconds]).toEqual([
+        ...['ready', expect.stringContaining('listed whole, because it cannot be trimmed'), 60],
+      ]);
+      expect(longestMs).toBeLessThan(5_000);
+    } finally {
+      clearInterval(timer);
+    }
+  },
+);
+
+test('a recording that ends its process is listed whole, with the reason', async () => {
+  const bytes = await remuxed(bFrames, { fastStart: 'fragmented' });
+  const run = bytes.indexOf('trun');
+  bytes.writeUInt32BE(0, run + 4);
+  bytes.writeUInt32BE(0xffffffff, run + 8);
+  const { request } = await clipOf('fragments', bytes);
+  expect(request).toMatchObject({ status: 'ready', message: expect.stringMatching(/took too much memory\.$/) });
 });

@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { WorkService } from '../../../src/core/work/work.service.js';
+import { SyncRetention } from '../../../src/site-sync/sync/site-sync.job.js';
 import { SITE_SYNC_WORK } from '../../../src/site-sync/sync/sync-runs.repository.js';
 import { eventually } from '../../support/eventually.js';
 import { refuses, when } from '../../support/scripted-partner.js';
 import { issueKey } from '../../support/api-keys.js';
 import { connectionRow, whileConnectionsAreLocked } from '../../support/rows.js';
-import { idOf, site } from '../../support/site-data.js';
+import { idOf, site, siteData } from '../../support/site-data.js';
 import { answer, SITES_ROUTE, SiteScene } from '../../support/site-scene.js';
+import { ageSyncRuns } from '../../support/time.js';
 
 const data = { sites: [site('a')] };
 
@@ -116,5 +118,26 @@ describe('the schedule of synchronisation', () => {
         expect((await push('new')).status).toBe(422);
       });
     });
+  });
+
+  test('runs are deleted after 30 days, but not a held run that can be confirmed', async () => {
+    const sweep = () => scene.service.app.get(SyncRetention).sweep();
+    const age = (days: number) => ageSyncRuns(scene.service, scene.connectionId, days * 1_440);
+    const statuses = async () => (await scene.runs()).map(({ status }) => status);
+    scene.answers({ sites: siteData(3, 6, 60).sites });
+    for (let i = 0; i < 2; i++) await scene.sync();
+    await age(29);
+    await sweep();
+    expect(await statuses()).toEqual(['succeeded', 'succeeded']);
+    await age(2);
+    await sweep();
+    expect(await statuses()).toEqual([]);
+    scene.answers({ sites: [] });
+    for (let i = 0; i < 2; i++) await scene.sync();
+    const newest = (await scene.runs())[0];
+    await age(31);
+    await sweep();
+    expect(await statuses()).toEqual(['held']);
+    expect((await scene.runs())[0]?.id).toBe(newest?.id);
   });
 });

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { ContinuousResponse } from '../../../src/contracts/vision/vision.api.js';
+import { knownRoots } from '../../../src/core/storage/inventory.repository.js';
 import { openStorage } from '../../../src/core/storage/open-storage.js';
 import { StorageUnavailableError } from '../../../src/core/storage/storage-errors.js';
 import type { Storage } from '../../../src/core/storage/storage.js';
@@ -64,6 +65,53 @@ describe('a storage that is unavailable', () => {
   });
 });
 
+/** Uploads the recording of a minute that no other test uses, and returns its link. */
+async function recorded(service: TestApp, minute: number): Promise<string> {
+  expect((await upload(service, minute)).status).toBe(201);
+  const { key } = await issueKey(service, ['vision']);
+  const times = { startTime: at(minute), endTime: at(minute + 1) };
+  const query = new URLSearchParams({ customerId: CUSTOMER, truckId: TRUCK, ...times });
+  const path = `/video-platform/v1/videos/continuous?${query.toString()}`;
+  const { body } = await service.call<ContinuousResponse>('GET', path, { headers: { 'API-KEY': key } });
+  expect(body.data.recordings).toHaveLength(1);
+  return body.data.recordings![0]!.downloadUrl;
+}
+
+describe('a mount that is missing', () => {
+  let service: TestApp;
+  let root: string;
+  beforeAll(async () => {
+    service = await startTestApp();
+    root = new URL(service.env.STORAGE_URL).pathname;
+    expect((await upload(service, 0)).status).toBe(201);
+  });
+  afterAll(() => service.close());
+
+  test.each([
+    ['reference-recordings', 4],
+    ['.', 5],
+  ])('a video of a storage whose mount is missing is 503 with Retry-After: %s', async (place, minute) => {
+    const link = await recorded(service, minute);
+    const path = resolve(root, place);
+    await rename(path, `${path}.aside`);
+    const response = await fetch(link);
+    await rename(`${path}.aside`, path);
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
+    expect(await response.json()).toMatchObject({ success: false, error: { code: 'INTERNAL_ERROR' } });
+  });
+
+  test('a process that starts while the mount is missing creates nothing at its path', async () => {
+    await rename(root, `${root}.aside`);
+    await mkdir(root);
+    const next = await openStorage(service.env.STORAGE_URL, { roots: knownRoots(service.database) });
+    expect(await next.check()).toEqual({ writable: false, reason: expect.stringContaining('missing or empty') });
+    expect(await readdir(root)).toEqual([]);
+    await rmdir(root);
+    await rename(`${root}.aside`, root);
+    expect(await next.check()).toEqual({ writable: true });
+  });
+});
+
 let server: S3Server;
 let spool: string;
 let storage: Storage;
@@ -84,12 +132,7 @@ afterAll(async () => {
 test('while the S3 server is silent, every call fails within 10 s, playback and upload with 503 and Retry-After', async () => {
   const name = newName();
   await storage.store(name, sourceOf(Buffer.from('x')));
-  expect((await upload(service, 0)).status).toBe(201);
-  const { key } = await issueKey(service, ['vision']);
-  const query = new URLSearchParams({ customerId: CUSTOMER, truckId: TRUCK, startTime: at(0), endTime: at(1) });
-  const path = `/video-platform/v1/videos/continuous?${query.toString()}`;
-  const { body } = await service.call<ContinuousResponse>('GET', path, { headers: { 'API-KEY': key } });
-  const { downloadUrl } = body.data.recordings![0]!;
+  const downloadUrl = await recorded(service, 0);
   server.suspend();
   const started = Date.now();
   const [[played, uploaded], results] = await Promise.all([

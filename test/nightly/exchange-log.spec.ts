@@ -2,10 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ExchangeLog } from '../../../src/exchanges/exchange-log.service.js';
-import { issueKey } from '../../support/api-keys.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
-import { exchangeInFull, listExchanges } from '../../support/exchange-scene.js';
+import { ExchangeLog } from '../../src/exchanges/exchange-log.service.js';
+import { issueKey } from '../support/api-keys.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { DatabaseStage } from '../support/database-stage.js';
+import { eventually } from '../support/eventually.js';
+import { holdTable } from '../support/rows.js';
+import { exchangeInFull, listExchanges, newestExchange } from '../support/exchange-scene.js';
 
 let service: TestApp;
 let key: string;
@@ -15,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const createAccount = (app: TestApp, accountName: string, more: object = {}) =>
+const createAccount = (app: TestApp, accountName: unknown, more: object = {}) =>
   app.call('POST', '/platform-api/v1/accounts', {
     headers: { 'PLATFORM-API-KEY': key },
     body: { accountName, ...more },
@@ -52,17 +55,17 @@ const storedOf = async (app: TestApp) => {
   return row;
 };
 
+/** The value of a metric, whose name is a pattern, or the sum of several. */
 async function metric(app: TestApp, name: string): Promise<number> {
   const { text } = await app.call<string>('GET', '/metrics', {
     headers: { Authorization: `Bearer ${app.env.ADMIN_TOKEN}` },
   });
-  return Number(
-    text
-      .split('\n')
-      .find((line) => line.startsWith(`${name} `))
-      ?.slice(name.length),
-  );
+  const values = [...text.matchAll(new RegExp(`^${name} (\\S+)$`, 'gm'))].map(([, value]) => Number(value));
+  expect(values).not.toEqual([]);
+  return values.reduce((sum, value) => sum + value, 0);
 }
+
+const lost = (app: TestApp, reason = '[a-z-]+') => metric(app, `exchanges_lost_total\\{reason="${reason}"\\}`);
 
 test('callers without a key leave few short lines, and every push with a key is logged', async () => {
   const stop = flood(service.url);
@@ -82,8 +85,8 @@ test('callers without a key leave few short lines, and every push with a key is 
   // Two minutes at most.
   expect(Number(keyless)).toBeLessThanOrEqual(120);
   expect(longest).toBeLessThan(4_000);
-  expect(await metric(service, 'exchanges_lost_total{reason="no-key"}')).toBe(calls - Number(keyless));
-  expect(await metric(service, 'exchanges_lost_total{reason="queue-full"}')).toBe(0);
+  expect(await lost(service, 'no-key')).toBe(calls - Number(keyless));
+  expect(await lost(service, 'queue-full')).toBe(0);
 });
 
 test('as the limit of a day comes near, calls without a key are dropped first, then bodies, then lines', async () => {
@@ -119,10 +122,9 @@ test('as the limit of a day comes near, calls without a key are dropped first, t
     expect([line.request.body, line.response?.body]).toEqual([undefined, undefined]);
     expect(await metric(app, 'exchanges_without_bodies_total')).toBe(1);
     await fill(1);
-    const lost = () => metric(app, 'exchanges_lost_total{reason="day-limit"}');
-    const before = await lost();
+    const before = await lost(app, 'day-limit');
     expect(await found(await create())).toBeUndefined();
-    expect(await lost()).toBe(before + 1);
+    expect(await lost(app, 'day-limit')).toBe(before + 1);
     expect(await used()).toBeLessThan(1.1);
     // Another instance knows it from the first batch on.
     await createAccount(second, 'Second 1');
@@ -132,5 +134,62 @@ test('as the limit of a day comes near, calls without a key are dropped first, t
   } finally {
     await app.close();
     await second.close();
+  }
+});
+
+/** The connections that write the log of this database; other files of the run have theirs on the same server. */
+const WRITERS = `FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'haulbridge exchanges'`;
+
+test('five seconds without a database lose no exchange', async () => {
+  const stage = await DatabaseStage.open();
+  try {
+    const requestIds: string[] = [];
+    const call = async (): Promise<void> => {
+      const { headers } = await stage.createAccount();
+      requestIds.push(headers.get('x-request-id') ?? '');
+    };
+    const calls: Promise<void>[] = [];
+    const pushFor = async (milliseconds: number) => {
+      for (const end = performance.now() + milliseconds; performance.now() < end; await delay(25)) {
+        for (let i = 0; i < 5; i++) calls.push(call());
+      }
+    };
+    await pushFor(300);
+    stage.proxy.cut();
+    await pushFor(5_000);
+    stage.proxy.pass();
+    await Promise.all(calls);
+    await eventually(async () => {
+      const rows = await stage.service.dataSource.query<{ request_id: string }[]>('SELECT request_id FROM exchanges');
+      const stored = new Set(rows.map(({ request_id }) => request_id));
+      expect(requestIds.filter((id) => !stored.has(id))).toEqual([]);
+    });
+    expect(requestIds.length).toBeGreaterThan(100);
+    expect(await lost(stage.service)).toBe(0);
+  } finally {
+    await stage.close();
+  }
+}, 90_000);
+
+test('a log that cannot keep up loses its oldest exchanges and counts them, and every push is answered', async () => {
+  const slow = await startTestApp({ on: service, env: { EXCHANGE_BODY_LIMIT: 1_048_576 } });
+  const release = await holdTable(service, 'exchanges');
+  try {
+    await createAccount(slow, 'Before the lock');
+    await eventually(async () => {
+      const waiting = await service.dataSource.query<unknown[]>(`SELECT ${WRITERS} AND wait_event_type = 'Lock'`);
+      expect(waiting.length).toBeGreaterThan(0);
+    });
+    const filler = 'x'.repeat(900_000);
+    for (let i = 0; i < 40; i++) expect((await createAccount(slow, i, { filler })).status).toBe(400);
+    expect((await createAccount(slow, 'During the lock')).status).toBe(200);
+    expect(await lost(slow, 'queue-full')).toBeGreaterThan(5);
+    await release();
+    for (const accountName of ['Before the lock', 'During the lock']) {
+      const found = await newestExchange(slow, { reference: `accountName:${accountName}` });
+      expect(found.result).toBe('created');
+    }
+  } finally {
+    await slow.close();
   }
 });

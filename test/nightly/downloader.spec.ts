@@ -1,25 +1,80 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { DownloadErrorKind } from '../../../src/vision/downloads/download-error.js';
-import { interrupted, MIB, sha256 } from '../../shared/storage-cases.js';
-import { DownloaderScene } from './downloader-scene.js';
-import { ResumedDownloads } from '../../support/resumed-downloads.js';
-import { serveFile } from '../../support/file-host.js';
-import { sampleVideo } from '../../support/sample-video.js';
+import { openStorage } from '../../src/core/storage/open-storage.js';
+import type { Storage } from '../../src/core/storage/storage.js';
+import { DownloadError, type DownloadErrorKind } from '../../src/vision/downloads/download-error.js';
+import {
+  type Downloaded,
+  Downloader,
+  type DownloadOrder,
+  type ResumePoint,
+} from '../../src/vision/downloads/downloader.js';
+import { contentOf, interrupted, MIB, newName, sha256 } from '../shared/storage-cases.js';
+import { type FileHost, LINK_SECRET, serveFile, startFileHost } from '../support/file-host.js';
+import { sampleVideo } from '../support/sample-video.js';
 
 const body = sampleVideo(3 * MIB);
 const small = sampleVideo(40_000);
 
-let scene: DownloaderScene;
-beforeAll(async () => void (scene = await DownloaderScene.start()));
-afterAll(() => scene.stop());
-beforeEach(() => scene.nextFile());
+let root: string;
+let storage: Storage;
+let host: FileHost;
+/** The name and the resume point of the file of a test, as the row of a recording keeps them. */
+let name: string;
+let point: ResumePoint | undefined;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'haulbridge-download-'));
+  [storage, host] = [await openStorage(`file:${root}`), await startFileHost()];
+});
+afterAll(async () => {
+  await host.stop();
+  await rm(root, { recursive: true });
+});
+beforeEach(() => {
+  host.asked.length = 0;
+  [name, point] = [newName(), undefined];
+});
+
+const download = (order: Partial<DownloadOrder> = {}): Promise<Downloaded> =>
+  new Downloader(storage, { allowPrivate: true }).download({
+    ...{ name, url: host.link, resume: point },
+    onCheckpoint: async (reached) => void (point = reached),
+    ...order,
+  });
+
+/** A failed attempt: nothing is published, and the error does not contain the link's secret. */
+async function failure(order: Partial<DownloadOrder> = {}): Promise<DownloadError> {
+  const error: unknown = await download(order).then(
+    () => 'no failure',
+    (failed: unknown) => failed,
+  );
+  expect(error).toBeInstanceOf(DownloadError);
+  expect(inspect(error, { depth: 9, showHidden: true })).not.toContain(LINK_SECRET);
+  expect(await storage.stat(name)).toBeUndefined();
+  return error as DownloadError;
+}
+
+async function expectStored(downloaded: Downloaded, expected: Buffer): Promise<void> {
+  expect(downloaded).toMatchObject({ size: expected.length, sha256: sha256(expected) });
+  expect((await contentOf(storage, name)).equals(expected)).toBe(true);
+  expect(await drafts()).toEqual([]);
+}
+
+/** Drafts of this file. */
+async function drafts(): Promise<string[]> {
+  const all = await readdir(join(root, '.partial')).catch(() => []);
+  return all.filter((found) => found.includes(name.slice(-40)));
+}
 
 /** A first attempt that breaks in the middle. */
 async function breakOff(answer: Parameters<typeof serveFile>[1], content: Buffer = body): Promise<void> {
-  scene.host.answer(serveFile(content, { ...answer, breakAfter: 2 * MIB }));
-  expect(await scene.failure()).toMatchObject({ kind: 'retryable', keepsBytes: true });
-  scene.host.asked.length = 0;
+  host.answer(serveFile(content, { ...answer, breakAfter: 2 * MIB }));
+  expect(await failure()).toMatchObject({ kind: 'retryable', keepsBytes: true });
+  host.asked.length = 0;
 }
 
 describe('an interrupted download resumes', () => {
@@ -30,11 +85,11 @@ describe('an interrupted download resumes', () => {
     ['by its Last-Modified', { lastModified: monday }, monday],
   ])('%s', async (_, answer, validator) => {
     await breakOff(answer);
-    scene.host.answer(serveFile(body, answer));
-    const downloaded = await scene.download();
+    host.answer(serveFile(body, answer));
+    const downloaded = await download();
     expect(downloaded.resumedFrom).toBe(2 * MIB);
-    expect(scene.host.asked).toEqual([expect.objectContaining({ 'if-range': validator, range: `bytes=${2 * MIB}-` })]);
-    await scene.expectStored(downloaded, body);
+    expect(host.asked).toEqual([expect.objectContaining({ 'if-range': validator, range: `bytes=${2 * MIB}-` })]);
+    await expectStored(downloaded, body);
   });
 
   test.each<[string, number, DownloadErrorKind]>([
@@ -42,21 +97,19 @@ describe('an interrupted download resumes', () => {
     ['longer than its range', 1, 'wrong-length'],
   ])('and fails if the rest is %s', async (_, more, kind) => {
     await breakOff({ etag: '"v1"' });
-    scene.host.answer((req, res) => {
+    host.answer((req, res) => {
       const from = Number(/\d+/.exec(req.headers.range ?? '')?.[0]);
       res.writeHead(206, { 'content-range': `bytes ${from}-${body.length - 1}/${body.length}` });
       res.end(Buffer.alloc(body.length - from + more));
     });
-    expect(await scene.failure()).toMatchObject({ kind });
+    expect(await failure()).toMatchObject({ kind });
   });
 
   test('without a request if only the publication is missing', async () => {
-    const file = new ResumedDownloads(scene.storage, scene.name);
-    const point = await interrupted(scene.storage, scene.name, body, body.length);
-    file.point = { ...point, validator: '"v1"' };
-    const downloaded = await file.download({ url: scene.host.link });
+    point = { ...(await interrupted(storage, name, body, body.length)), validator: '"v1"' };
+    const downloaded = await download();
     expect(downloaded).toMatchObject({ sha256: sha256(body), resumedFrom: body.length });
-    expect(scene.host.asked).toEqual([]);
+    expect(host.asked).toEqual([]);
   });
 });
 
@@ -97,11 +150,11 @@ describe('an interrupted download starts from zero', () => {
     ],
   ])('if %s', async (_, answer, requests) => {
     await breakOff({ etag: '"v1"' });
-    scene.host.answer(answer);
-    const downloaded = await scene.download();
-    expect(scene.host.asked).toHaveLength(requests);
+    host.answer(answer);
+    const downloaded = await download();
+    expect(host.asked).toHaveLength(requests);
     expect(downloaded.resumedFrom).toBe(0);
-    await scene.expectStored(downloaded, other);
+    await expectStored(downloaded, other);
   });
 
   test.each<[string, Parameters<typeof serveFile>[1]]>([
@@ -111,24 +164,24 @@ describe('an interrupted download starts from zero', () => {
     ['a Last-Modified that is too recent', { lastModified: 'Fri, 01 Jan 2100 00:00:00 GMT' }],
   ])('if the host sent %s', async (_, answer) => {
     await breakOff(answer);
-    expect(await scene.drafts()).toEqual([]);
-    expect(scene.resumePoint).toBeUndefined();
-    scene.host.answer(serveFile(body, answer));
-    await scene.expectStored(await scene.download(), body);
-    expect(scene.host.asked[0]).not.toHaveProperty('range');
+    expect(await drafts()).toEqual([]);
+    expect(point).toBeUndefined();
+    host.answer(serveFile(body, answer));
+    await expectStored(await download(), body);
+    expect(host.asked[0]).not.toHaveProperty('range');
   });
 });
 
 test('a download whose draft was replaced by another owner can be retried, and publishes nothing', async () => {
   const { promise: received, resolve: onReceived } = Promise.withResolvers<number>();
   const { promise: replaced, resolve: finish } = Promise.withResolvers<void>();
-  scene.host.answer((_, res) => {
+  host.answer((_, res) => {
     res.writeHead(200, { 'content-length': small.length }).write(small.subarray(0, 1_000));
     void replaced.then(() => res.end(small.subarray(1_000)));
   });
-  const failed = scene.failure({ onReceived });
+  const failed = failure({ onReceived });
   await received;
-  const successor = await scene.storage.createDraft(scene.name);
+  const successor = await storage.createDraft(name);
   finish();
   expect(await failed).toMatchObject({ kind: 'retryable', message: expect.stringMatching(/^Another attempt/) });
   await successor.discard();
