@@ -189,7 +189,9 @@ describe('footage', () => {
     try {
       const attention = await attentionOf(service);
       expect(unmade(attention)).toEqual(['late-work', 'unread-windows']);
-      expect(attention.checked.find(({ ok }) => !ok)?.reason).toMatch(/^The check failed\./);
+      expect(attention.checked.find(({ ok }) => !ok)?.reason).toBe(
+        'The check failed: the log of the service has the reason.',
+      );
       expect(attention.data.some(({ kind }) => kind === 'downloads-at-risk')).toBe(true);
     } finally {
       await service.dataSource.query('ALTER TABLE moved RENAME TO video_windows');
