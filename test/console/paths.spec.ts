@@ -43,6 +43,19 @@ const THINGS = [
   ),
 ].map(([, question = '', path = '']) => ({ question, path }));
 
+it('the link of the start signs in once', async () => {
+  const [link = ''] = /http\S+sign-in\/link\S+/.exec(readFileSync(process.env['CONSOLE_LOG'] ?? '', 'utf8')) ?? [];
+  const open = (method: string) => fetch(link, { method, redirect: 'manual' });
+  expect((await open('HEAD')).headers.get('location')).toBe('/console/?fault=stale');
+  const first = await open('GET');
+  expect([first.status, first.headers.get('location')]).toEqual([302, '/console/']);
+  const cookie = /^[^;]+/.exec(first.headers.get('set-cookie') ?? '')?.[0] ?? '';
+  const session = await call('GET', '/console/api/session', { headers: { cookie } }, target);
+  expect(session.body).toMatchObject({ kind: 'admin', role: 'admin' });
+  const again = await open('GET');
+  expect([again.headers.get('location'), again.headers.get('set-cookie')]).toEqual(['/console/?fault=stale', null]);
+});
+
 describe('of the five things of the README', () => {
   const thing = (question: string, limit: number, answer: (page: Page) => Promise<void>) =>
     takesPresses(`"${question}" is answered`, limit, async () => {

@@ -198,19 +198,6 @@ describe('the welcome', () => {
     expect(await administer('POST', check, {}, service)).toMatchObject({ conforms: true });
   });
 
-  test('has a link that signs in once', async () => {
-    const [link = ''] = /http\S+sign-in\/link\S+/.exec(welcome()) ?? [];
-    const open = (method: string) => fetch(link, { method, redirect: 'manual' });
-    expect((await open('HEAD')).headers.get('location')).toBe('/console/?fault=stale');
-    const first = await open('GET');
-    expect([first.status, first.headers.get('location')]).toEqual([302, '/console/']);
-    const cookie = /^[^;]+/.exec(first.headers.get('set-cookie') ?? '')?.[0] ?? '';
-    const session = await call('GET', '/console/api/session', { headers: { cookie } }, service);
-    expect(session.body).toMatchObject({ kind: 'admin', role: 'admin' });
-    const again = await open('GET');
-    expect([again.headers.get('location'), again.headers.get('set-cookie')]).toEqual(['/console/?fault=stale', null]);
-  });
-
   test('comes after a call for each interface that works as pasted', async () => {
     const curls = service.output().match(/curl -sS .*/g) ?? [];
     const answered = [];
