@@ -60,8 +60,14 @@ async function main(): Promise<void> {
 
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
+/** Ends the process when its last lines are written, or cannot be. */
+async function exit(code: number): Promise<void> {
+  await standardOutput().drain();
+  process.exit(code);
+}
+
 /** Until the service listens. The first process of a container would ignore a signal without a handler. */
-const endStart = (): never => process.exit(0);
+const endStart = () => void exit(0);
 
 function prepare(env: Env, logger: Logger): void {
   inBackground(
@@ -196,7 +202,7 @@ function stopOnSignal(serving: Serving, env: ResolvedEnv, logger: Logger, stopDa
     if (isStopping) return;
     isStopping = true;
     logger.info(reason, 'stopping');
-    const timer = setTimeout(() => process.exit(exitCode), env.SHUTDOWN_DRAIN + env.SHUTDOWN_GRACE);
+    const timer = setTimeout(() => void exit(exitCode), env.SHUTDOWN_DRAIN + env.SHUTDOWN_GRACE);
     try {
       await serving.stop();
     } finally {
@@ -204,8 +210,7 @@ function stopOnSignal(serving: Serving, env: ResolvedEnv, logger: Logger, stopDa
     }
     clearTimeout(timer);
     logger.info('stopped');
-    await standardOutput().drain();
-    process.exit(exitCode);
+    await exit(exitCode);
   };
   for (const signal of STOP_SIGNALS) {
     process.off(signal, endStart);
@@ -221,9 +226,9 @@ function stopOnSignal(serving: Serving, env: ResolvedEnv, logger: Logger, stopDa
   });
 }
 
-function fail(error: unknown): void {
+function fail(error: unknown): Promise<void> {
   process.stderr.write(`${reasonOf(error)}\n`);
-  process.exit(1);
+  return exit(1);
 }
 
 main().catch(fail);

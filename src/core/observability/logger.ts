@@ -1,4 +1,3 @@
-import fs from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Level, type Logger, pino } from 'pino';
 import type { LoggerService } from '@nestjs/common';
@@ -32,7 +31,6 @@ export function standardOutput(): LogOutput {
 }
 
 function openOutput(): LogOutput {
-  let isEnding = false;
   const stream = pino.destination({
     // With `process.stdout` Node makes a pipe non-blocking: a reader that stops then blocks neither a thread nor the exit.
     dest: process.stdout.fd,
@@ -40,45 +38,16 @@ function openOutput(): LogOutput {
     minLength: CHUNK_BYTES,
     maxLength: MAX_PENDING_BYTES,
     periodicFlush: FLUSH_MS,
-    retryEAGAIN: () => !isEnding,
   });
-  const flushSync = stream.flushSync.bind(stream);
-  // pino calls it for a fatal line, and it would wait for a reader or for space. A stop writes that line too.
-  stream.flushSync = () => undefined;
   reportDrops(stream);
   // A full disk: the lines stay pending.
   stream.on('error', () => undefined);
-  process.prependOnceListener('exit', () => {
-    isEnding = true;
-    try {
-      writeOnce(flushSync);
-    } catch {
-      // Standard output is closed or full: its reader has ended or stopped.
-    }
-    // Else pino would write once more, until somebody reads.
-    stream.destroy();
-  });
+  // Else pino would write until somebody reads, or until a full disk has space. Drain it before.
+  process.prependOnceListener('exit', () => stream.destroy());
   return {
     write: (line) => void stream.write(line),
     drain: () => Promise.race([new Promise<void>((resolve) => stream.flush(() => resolve())), delay(DRAIN_TIMEOUT_MS)]),
   };
-}
-
-/** `flushSync` asks `retryEAGAIN` after EAGAIN only. What a full disk refuses it would write again for ever, and the process not end. */
-function writeOnce(flushSync: () => void): void {
-  const { writeSync } = fs;
-  fs.writeSync = ((...parameters: Parameters<typeof writeSync>) => {
-    try {
-      return writeSync(...parameters);
-    } catch (error) {
-      throw Object.assign(error as Error, { code: 'EAGAIN' });
-    }
-  }) as typeof writeSync;
-  try {
-    flushSync();
-  } finally {
-    fs.writeSync = writeSync;
-  }
 }
 
 /** Logs how many lines were lost when standard output is read again. */
