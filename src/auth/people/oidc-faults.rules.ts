@@ -29,28 +29,31 @@ const IS_AWAY: ReadonlySet<NetworkCause> = new Set(['connection-refused', 'no-ro
 /** The provider answers the service itself, and not the person, with 401. */
 const REFUSES_CLIENT = 'OAUTH_WWW_AUTHENTICATE_CHALLENGE';
 
-/** The variables to look at, by what the errors say. */
-const VARIABLES: Readonly<Record<string, string>> = {
-  [REFUSES_CLIENT]: 'OIDC_CLIENT_ID and OIDC_CLIENT_SECRET',
-  invalid_client: 'OIDC_CLIENT_ID and OIDC_CLIENT_SECRET',
-  OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED: 'OIDC_ISSUER',
-  'HTTP 404': 'OIDC_ISSUER',
-};
+/** The variables to look at, by the code of an error, or by the status of an answer. */
+const VARIABLES: ReadonlyMap<unknown, string> = new Map<unknown, string>([
+  [REFUSES_CLIENT, 'OIDC_CLIENT_ID and OIDC_CLIENT_SECRET'],
+  ['invalid_client', 'OIDC_CLIENT_ID and OIDC_CLIENT_SECRET'],
+  ['OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED', 'OIDC_ISSUER'],
+  [404, 'OIDC_ISSUER'],
+]);
 
 const MAX_REASON = 500;
 
 /** For the log: what the errors and the provider say, and which variables to look at. */
 export function reasonOf(error: unknown): string {
-  const texts = causesOf(error).flatMap((cause) =>
+  const causes = causesOf(error);
+  const texts = causes.flatMap((cause) =>
     cause instanceof Response
       ? [`HTTP ${cause.status}`]
       : ['message', 'code', 'error', 'error_description'].map((name) => ownField(cause, name)),
   );
-  const said = texts.filter((text): text is string => typeof text === 'string' && text !== '');
-  const advice = said.flatMap((text) => VARIABLES[text] ?? []).slice(0, 1);
-  return [said.join(': ').slice(0, MAX_REASON), ...advice.map((names) => `compare ${names} with the provider`)].join(
-    '; ',
+  const said = texts.filter((text) => typeof text === 'string' && text !== '').join(': ');
+  const codes = causes.flatMap((cause) =>
+    cause instanceof Response ? [cause.status] : [ownField(cause, 'code'), ownField(cause, 'error')],
   );
+  const known = codes.map((code) => VARIABLES.get(code)).find((names) => names !== undefined);
+  const advice = known === undefined ? '' : `; compare ${known} with the provider`;
+  return `${said.slice(0, MAX_REASON)}${advice}`;
 }
 
 /** Names of algorithms are short words (RFC 7518). */
