@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { tokenFaults } from './access-rules.js';
-import { EnvError, withTls } from './parse.js';
+import { checksNoCertificate, EnvError, withTls } from './parse.js';
 import { oidcFaults, type OidcSettings, oidcSettings } from './oidc-settings.js';
 import { readSecretFiles, WITHOUT_SECRET_FILES } from './secret-files.js';
 import { StartupError } from './startup-error.js';
@@ -91,7 +91,11 @@ export function readEnv(environment: NodeJS.ProcessEnv = process.env): Env {
   if (inProduction && values.SIDES.has('partner') && !isLoopback(values.HOST) && !source['PUBLIC_URL']?.trim()) {
     faults.push('PUBLIC_URL is required in production with the partner side, unless HOST is a loopback address');
   }
-  if (values.DATABASE_CA !== undefined && /[?&]sslmode=(disable|no-verify)(&|$)/.test(values.DATABASE_URL ?? '')) {
+  if (
+    values.DATABASE_CA !== undefined &&
+    values.DATABASE_URL !== undefined &&
+    checksNoCertificate(values.DATABASE_URL)
+  ) {
     faults.push('DATABASE_CA is not used with sslmode=disable or no-verify in DATABASE_URL: remove one of the two');
   }
   const dataDir = resolve(values.DATA_DIR);

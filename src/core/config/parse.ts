@@ -119,8 +119,14 @@ export const databaseUrl: Parse<string> = (text) => {
     throw new EnvError(`must have in sslmode one of ${SSL_MODES.join(', ')}`);
   if (ca !== null && !hasCertificates(ca))
     throw new EnvError('must have in sslrootcert the path of a readable file with certificates in PEM');
+  if (ca !== null && checksNoCertificate(address))
+    throw new EnvError('must not have sslrootcert beside sslmode=disable or no-verify, which check no certificate');
   return address;
 };
+
+/** So that a certificate to check that of the database with serves nothing. */
+export const checksNoCertificate = (address: string): boolean =>
+  ['disable', 'no-verify'].includes(new URL(address).searchParams.get('sslmode') ?? '');
 
 /** pg takes any other word for `verify-full`, also `allow`. */
 const SSL_MODES = ['verify-full', 'verify-ca', 'require', 'prefer', 'no-verify', 'disable'];

@@ -269,6 +269,11 @@ describe('configuration', () => {
       'postgres://db/x?sslrootcert=/absent',
       'must have in sslrootcert the path of a readable file with certificates in PEM',
     ],
+    ...['disable', 'no-verify'].map((mode) => [
+      'DATABASE_URL',
+      `postgres://db/x?sslmode=${mode}&sslrootcert=test/support/tls/certificate.pem`,
+      'must not have sslrootcert beside sslmode=disable or no-verify, which check no certificate',
+    ]),
     ['PUBLIC_URL', 'https://user@example.com', 'must be an address without a user and a password'],
     ['PUBLIC_URL', 'https://example.com?', 'must be an address without a query and a fragment'],
     ['ADMIN_TOKEN', 'x'.repeat(15), 'must have at least 16 characters'],
