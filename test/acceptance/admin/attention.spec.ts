@@ -98,8 +98,8 @@ describe('doctor', () => {
 test('a key that expires before anybody has used it is in the list, and announced: one question has one answer (decision 69)', async () => {
   const { hauler, keyId, endpointId } = expiring;
   await eventually(async () => {
-    const deliveries = await listed<{ topic: string }>(`/webhook-deliveries?endpointId=${endpointId}`);
-    expect(deliveries.map(({ topic }) => topic)).toEqual(['key.expired']);
+    const deliveries = await listed(`/webhook-deliveries?endpointId=${endpointId}&topic=key.expired`);
+    expect(deliveries).toHaveLength(1);
   }, ANNOUNCED_MS);
   const own = async () =>
     (await attentionOf(target)).data.filter((item) => (item['hauler'] as Plain | undefined)?.['id'] === hauler.id);
