@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Footage, minute } from '../support/footage.js';
-import { type ErrorBody, Hauler, ONE_SITE, paths, type Plain, type SyncRun, TICKET } from '../support/hauler.js';
+import { type ErrorBody, Hauler, ONE_SITE, paths, type Plain, type SyncRun } from '../support/hauler.js';
 import { activeSites } from '../support/site.js';
 import { admin, administer, call, listed } from '../support/target.js';
-import { eventually } from '../../support/eventually.js';
 import { raw, startScriptedPartner } from '../../support/scripted-partner.js';
 import { idOf, material, site } from '../../support/site-data.js';
 
